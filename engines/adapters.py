@@ -19,13 +19,13 @@ def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
         AdapterUnknown: No adapter of that name is loaded.
     """
     name = request.adapter
-    if name is None or any(it.name == name for it in adapters):
+    if name is None or any(adapter.name == name for adapter in adapters):
         return name
-    known = ", ".join(f"“{it.name}”" for it in adapters)
+    names = ", ".join(f"“{adapter.name}”" for adapter in adapters)
     raise AdapterUnknown(
         N_("The adapter “{adapter}” cannot be used.", adapter=name),
-        N_("Loaded with this model: {known}.", known=known)
-        if known
+        N_("Loaded with this model: {known}.", known=names)
+        if names
         else N_("None was loaded with this model."),
         N_("Choose one of those, or name it in the settings, under Engines."),
         Action("open_settings", "vllm_adapters"),

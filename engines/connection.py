@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Trace = Callable[[str, dict[str, Any]], None]
 """A callback for each step of a request: httpcore2's “trace” extension."""
 
-_BOTH_WAYS: Final = 2
+_READ_AND_WRITE: Final = 2
 """`socket.SHUT_RDWR`, the same number on all systems."""
 
 _EXTENSION: Final = "hearth.connection"
@@ -30,7 +30,7 @@ class Connection:
     socket, since TLS detaches the first one for the handshake.
 
     Attributes:
-        whole: Whether the whole answer has arrived, even if the connection is still open.
+        is_complete: Whether the whole answer has arrived, even if the connection is still open.
 
     Example::
 
@@ -41,10 +41,10 @@ class Connection:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._socket: Any = None
-        self._second: Any = None
-        self._hung_up = self._over = False
-        self._leavers: set[Callable[[], None]] = set()
-        self.whole = False
+        self._duplicate: Any = None
+        self._hung_up = self._finished = False
+        self._callbacks: set[Callable[[], None]] = set()
+        self.is_complete = False
 
     @classmethod
     @contextmanager
@@ -56,13 +56,13 @@ class Connection:
             yield connection
         finally:
             forget()
-            connection.let_go()
+            connection.release()
 
     @staticmethod
     def of(extensions: Mapping[str, Any]) -> Connection:
         """Return the connection in a request's extensions, or a new one that nobody hangs up."""
-        found = extensions.get(_EXTENSION)
-        return found if isinstance(found, Connection) else Connection()
+        connection = extensions.get(_EXTENSION)
+        return connection if isinstance(connection, Connection) else Connection()
 
     @property
     def extensions(self) -> dict[str, Any]:
@@ -71,6 +71,7 @@ class Connection:
 
     @property
     def hung_up(self) -> bool:
+        """Whether another thread has ended the request."""
         return self._hung_up
 
     def hang_up(self) -> None:
@@ -78,70 +79,70 @@ class Connection:
         with self._lock:
             self._hung_up = True
             shut(self._socket)
-            leavers = list(self._leavers)
-        for leave in leavers:
-            leave()
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
 
     @contextmanager
-    def left_by(self, leave: Callable[[], None]) -> Iterator[None]:
-        """Call `leave` if the connection is hung up within the block; at once if it already was."""
+    def on_hang_up(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call a function once the connection is hung up, if that happens within the block."""
         with self._lock:
-            self._leavers.add(leave)
+            self._callbacks.add(callback)
             hung_up = self._hung_up
         if hung_up:
-            leave()
+            callback()
         try:
             yield
         finally:
             with self._lock:
-                self._leavers.discard(leave)
+                self._callbacks.discard(callback)
 
     def begin(self) -> None:
         """Note that a request is about to be sent."""
         with self._lock:
-            self._over = False
+            self._finished = False
 
-    def watch(self, event: str, told: dict[str, Any]) -> None:
+    def watch(self, event: str, info: dict[str, Any]) -> None:
         """Take the socket from the trace events of a request, once it is open."""
         if event.endswith(("connect_tcp.complete", "unix_socket.complete")):
-            second = told["return_value"].get_extra_info("socket").dup()
+            duplicate = info["return_value"].get_extra_info("socket").dup()
             with self._lock:
-                self._take(second)
-                if self._over:
-                    shut(second)
-                    second.close()
+                self._replace_socket(duplicate)
+                if self._finished:
+                    shut(duplicate)
+                    duplicate.close()
                 else:
-                    self._second = second
+                    self._duplicate = duplicate
 
-    def hold(self, stream: Any) -> None:
+    def attach(self, stream: Any) -> None:
         """Take the socket of a network stream; a reused connection has no event for opening it."""
         with self._lock:
-            self._take(stream.get_extra_info("socket"))
+            self._replace_socket(stream.get_extra_info("socket"))
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Note that the request is over; its connection can serve other requests from now on.
 
         A connection that opens only now, after its request ended, is shut at once.
         """
         with self._lock:
-            self._take(None)
-            self._over = True
+            self._replace_socket(None)
+            self._finished = True
 
-    def _take(self, opened: Any) -> None:
-        if self._second is not None:
-            self._second.close()
-            self._second = None
-        self._socket = opened
+    def _replace_socket(self, socket_: Any) -> None:
+        if self._duplicate is not None:
+            self._duplicate.close()
+            self._duplicate = None
+        self._socket = socket_
         if self._hung_up:
-            shut(opened)
+            shut(socket_)
 
 
-def shut(opened: Any) -> None:
+def shut(socket_: Any) -> None:
     """Shut a socket down in both directions; do nothing for None.
 
     This calls the method of the plain socket: that of a TLS socket first drops its cipher, and
     data being written would go out unencrypted.
     """
-    if opened is not None:
+    if socket_ is not None:
         with suppress(OSError):  # the other side closed it first
-            super(type(opened), opened).shutdown(_BOTH_WAYS)
+            super(type(socket_), socket_).shutdown(_READ_AND_WRITE)

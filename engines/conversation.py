@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from engines.types import Message
 
-_MOST_ROOM = 1024
+_MOST_ANSWER_ROOM = 1024
 
 
 def answer_room(context: int, max_tokens: int | None) -> int:
@@ -16,7 +16,7 @@ def answer_room(context: int, max_tokens: int | None) -> int:
         context: Tokens of the context.
         max_tokens: The requested limit; None reserves up to 1024.
     """
-    return min(_MOST_ROOM if max_tokens is None else max_tokens, context // 4)
+    return min(_MOST_ANSWER_ROOM if max_tokens is None else max_tokens, context // 4)
 
 
 def removable(messages: Sequence[Message]) -> range:
@@ -24,24 +24,28 @@ def removable(messages: Sequence[Message]) -> range:
 
     They follow the system prompt and precede the last question.
     """
-    first = next((at for at, m in enumerate(messages) if m.role != "system"), len(messages))
-    asked = max((at for at, m in enumerate(messages) if m.role == "user"), default=first)
-    return range(first, max(first, asked))
+    first = next(
+        (index for index, message in enumerate(messages) if message.role != "system"), len(messages)
+    )
+    question = max(
+        (index for index, message in enumerate(messages) if message.role == "user"), default=first
+    )
+    return range(first, max(first, question))
 
 
 def turns(messages: Sequence[Message]) -> Iterator[range]:
     """Yield the removable messages turn by turn, a question with its answers, oldest first."""
-    old = removable(messages)
-    begin = old.start
-    for at in old:
-        if at + 1 == old.stop or messages[at + 1].role == "user":
-            yield range(begin, at + 1)
-            begin = at + 1
+    candidates = removable(messages)
+    first = candidates.start
+    for index in candidates:
+        if index + 1 == candidates.stop or messages[index + 1].role == "user":
+            yield range(first, index + 1)
+            first = index + 1
 
 
 def size(message: Message) -> int:
     """Return the number of bytes of a message's text and its tool calls."""
-    calls = sum(len(it.name) + len(it.arguments.encode()) for it in message.calls)
+    calls = sum(len(call.name) + len(call.arguments.encode()) for call in message.calls)
     return len(message.text.encode()) + calls
 
 
@@ -51,7 +55,7 @@ def pinned(messages: Sequence[Message]) -> list[int]:
     A turn stays whole: a chat template wants user and assistant to alternate, and an answer means
     little without its question.
     """
-    return [at for turn in turns(messages) if _stays(messages, turn) for at in turn]
+    return [index for turn in turns(messages) if _stays(messages, turn) for index in turn]
 
 
 def cuts(
@@ -69,25 +73,25 @@ def cuts(
         room: Tokens available for all messages.
         context: Tokens of the context.
     """
-    stride = max(1, (context - sum(lengths[at] for at in pinned(messages))) // 2)
+    stride = max(1, (context - sum(lengths[index] for index in pinned(messages))) // 2)
     enough = -(-(sum(lengths) - room) // stride) * stride
-    found: list[tuple[int, ...]] = []
-    left: list[int] = []
-    gone = 0
+    choices: list[tuple[int, ...]] = []
+    removed: list[int] = []
+    removed_tokens = 0
     for turn in turns(messages):
         if not _stays(messages, turn):
-            left += turn
-            gone += sum(lengths[at] for at in turn)
-            if gone >= enough:
-                found.append(tuple(left))
-    return found or [tuple(left)]
+            removed += turn
+            removed_tokens += sum(lengths[index] for index in turn)
+            if removed_tokens >= enough:
+                choices.append(tuple(removed))
+    return choices or [tuple(removed)]
 
 
-def without(messages: Sequence[Message], left: Sequence[int]) -> tuple[Message, ...]:
-    """Return the messages whose indexes are not in `left`."""
-    gone = set(left)
-    return tuple(message for at, message in enumerate(messages) if at not in gone)
+def without(messages: Sequence[Message], removed: Sequence[int]) -> tuple[Message, ...]:
+    """Return the messages whose indexes are not in `removed`."""
+    excluded = set(removed)
+    return tuple(message for index, message in enumerate(messages) if index not in excluded)
 
 
 def _stays(messages: Sequence[Message], turn: range) -> bool:
-    return any(messages[at].pinned for at in turn)
+    return any(messages[index].pinned for index in turn)

@@ -164,7 +164,7 @@ def out_of_memory() -> NotEnoughMemory:
     """Make the error for memory that the system refused."""
     return NotEnoughMemory(
         N_("Memory ran out."),
-        N_("The system gave Hearth no more of it, or no further thread; your chats are safe."),
+        N_("The system refused Hearth more memory or another thread; your chats are safe."),
         N_("Close other programs, or choose a smaller model or context, then try again."),
     )
 

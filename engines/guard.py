@@ -18,21 +18,21 @@ class UseGuard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers = 0
-        self._begun = 0
-        self._exclusive = False
+        self._started = 0
+        self._is_exclusive = False
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Enter work that must run alone, such as a load."""
         with self._lock:
-            if self._answers or self._exclusive:
+            if self._answers or self._is_exclusive:
                 raise _busy()
-            self._exclusive = True
+            self._is_exclusive = True
         try:
             yield
         finally:
             with self._lock:
-                self._exclusive = False
+                self._is_exclusive = False
 
     @contextmanager
     def answering(self, most: int) -> Iterator[Callable[[], bool]]:
@@ -42,54 +42,54 @@ class UseGuard:
             A function that returns whether this has been the only answer so far.
         """
         with self._lock:
-            if self._exclusive or self._answers >= max(1, most):
+            if self._is_exclusive or self._answers >= max(1, most):
                 raise _busy()
             self._answers += 1
-            self._begun += 1
-            number, first = self._begun, self._answers == 1
+            self._started += 1
+            number, was_first = self._started, self._answers == 1
         try:
-            yield lambda: first and self._begun == number
+            yield lambda: was_first and self._started == number
         finally:
             with self._lock:
                 self._answers -= 1
 
 
-class LookGuard:
+class ModelInUseGuard:
     """A guard that lets any number of readers look at the loaded model; unloading waits for all."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._looking = 0
-        self._taking = False
+        self._users = 0
+        self._is_unloading = False
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
+    def using(self) -> Iterator[None]:
         """Look at the loaded model; nothing is unloaded until the end of the block."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._taking)
-            self._looking += 1
+            self._changed.wait_for(lambda: not self._is_unloading)
+            self._users += 1
         try:
             yield
         finally:
             with self._changed:
-                self._looking -= 1
+                self._users -= 1
                 self._changed.notify_all()
 
     @contextmanager
-    def taking(self) -> Iterator[None]:
+    def unloading(self) -> Iterator[None]:
         """Unload the model within the block, once no reader is left.
 
         Readers that arrive meanwhile wait for the end of the block, and then find the model gone.
         """
         with self._changed:
-            self._changed.wait_for(lambda: not self._taking)
-            self._taking = True
-            self._changed.wait_for(lambda: not self._looking)
+            self._changed.wait_for(lambda: not self._is_unloading)
+            self._is_unloading = True
+            self._changed.wait_for(lambda: not self._users)
         try:
             yield
         finally:
             with self._changed:
-                self._taking = False
+                self._is_unloading = False
                 self._changed.notify_all()
 
 

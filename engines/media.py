@@ -19,7 +19,7 @@ LEAST_SECONDS: Final = 0.01
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _GIF: Final = (b"GIF87a", b"GIF89a")
 _JPEG: Final = b"\xff\xd8\xff"
-_ALONE: Final = frozenset((0x01, *range(0xD0, 0xD9)))
+_STANDALONE: Final = frozenset((0x01, *range(0xD0, 0xD9)))
 """Markers of a JPEG that no length follows."""
 _SIZES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of a JPEG whose segment begins with the size of the picture."""
@@ -62,18 +62,18 @@ def _size(data: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at < len(data):
-        if data[at] != 0xFF:
+    offset = 2
+    while offset < len(data):
+        if data[offset] != 0xFF:
             return None
-        marker = data[at + 1]
-        if marker == 0xFF or marker in _ALONE:
-            at += 1 if marker == 0xFF else 2
+        marker = data[offset + 1]
+        if marker == 0xFF or marker in _STANDALONE:
+            offset += 1 if marker == 0xFF else 2
             continue
         if marker in _SIZES:
-            height, width = struct.unpack_from(">HH", data, at + 5)
+            height, width = struct.unpack_from(">HH", data, offset + 5)
             return width, height
-        at += 2 + int(struct.unpack_from(">H", data, at + 2)[0])
+        offset += 2 + int(struct.unpack_from(">H", data, offset + 2)[0])
     return None
 
 
@@ -93,16 +93,16 @@ def sound_seconds(data: bytes) -> float | None:
 
 
 def _wav_seconds(data: bytes) -> float | None:
-    at, bytes_each_second = 12, 0
-    while at + 8 <= len(data):
-        name, size = struct.unpack_from("<4sI", data, at)
+    offset, bytes_each_second = 12, 0
+    while offset + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, offset)
         if name == b"fmt ":
-            rate, _, frame = struct.unpack_from("<IIH", data, at + 12)
+            rate, _, frame = struct.unpack_from("<IIH", data, offset + 12)
             bytes_each_second = rate * frame
         elif name == b"data":
-            there = size <= len(data) - at - 8
-            return size / bytes_each_second if there and bytes_each_second else None
-        at += 8 + size + size % 2
+            is_whole = size <= len(data) - offset - 8
+            return size / bytes_each_second if is_whole and bytes_each_second else None
+        offset += 8 + size + size % 2
     return None
 
 
@@ -127,25 +127,29 @@ MPEG 2.
 
 def _mp3_seconds(data: bytes) -> float | None:
     """Add up the durations of the frames, from header to header."""
-    at = 0
+    offset = 0
     if data.startswith(b"ID3"):
         a, b, c, d = struct.unpack_from(">4B", data, 6)
-        at = 10 + (a << 21 | b << 14 | c << 7 | d)
+        offset = 10 + (a << 21 | b << 14 | c << 7 | d)
     seconds = 0.0
-    while at + 4 <= len(data):
-        if data[at] != 0xFF or data[at + 1] & 0xE0 != 0xE0:
-            at += 1  # other data can lie between two frames
+    while offset + 4 <= len(data):
+        if data[offset] != 0xFF or data[offset + 1] & 0xE0 != 0xE0:
+            offset += 1  # other data can lie between two frames
             continue
-        version, layer = data[at + 1] >> 3 & 3, 4 - (data[at + 1] >> 1 & 3)
-        bits, rated, padded = data[at + 2] >> 4, data[at + 2] >> 2 & 3, data[at + 2] >> 1 & 1
-        if version == 1 or layer == 4 or bits in (0, 15) or rated == 3:
-            at += 1
+        version, layer = data[offset + 1] >> 3 & 3, 4 - (data[offset + 1] >> 1 & 3)
+        bits, rate_index, padded = (
+            data[offset + 2] >> 4,
+            data[offset + 2] >> 2 & 3,
+            data[offset + 2] >> 1 & 1,
+        )
+        if version == 1 or layer == 4 or bits in (0, 15) or rate_index == 3:
+            offset += 1
             continue
-        first = version == 3
-        kbits = _MP3_KBITS[layer - 1 if first else 3 + (layer > 1)][bits]
-        rate = _MP3_RATES[rated] >> (0 if first else 1 if version == 2 else 2)
-        samples = 384 if layer == 1 else 1152 if first or layer == 2 else 576
+        is_mpeg1 = version == 3
+        kbits = _MP3_KBITS[layer - 1 if is_mpeg1 else 3 + (layer > 1)][bits]
+        rate = _MP3_RATES[rate_index] >> (0 if is_mpeg1 else 1 if version == 2 else 2)
+        samples = 384 if layer == 1 else 1152 if is_mpeg1 or layer == 2 else 576
         unit = 4 if layer == 1 else 1
         seconds += samples / rate
-        at += (samples // 8 * kbits * 1000 // rate // unit + padded) * unit
+        offset += (samples // 8 * kbits * 1000 // rate // unit + padded) * unit
     return seconds or None

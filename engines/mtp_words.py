@@ -24,21 +24,23 @@ def looked_up(depth: int, drafted: int, accepted: int, gain: float | None) -> st
 
     It is not called MTP, and not called faster before that has been measured.
     """
-    far, held = ahead(depth), f"{round(100 * accepted / drafted)} %"
+    depth_text, accepted_share = ahead(depth), f"{round(100 * accepted / drafted)} %"
     if gain is None:
         return N_(
-            "Only copied text is guessed: {ahead}, {accepted} accepted", ahead=far, accepted=held
+            "Only copied text is guessed: {ahead}, {accepted} accepted",
+            ahead=depth_text,
+            accepted=accepted_share,
         )
     if gain < PAYS:
         return N_(
             "Copied text comes no faster: {ahead}, {accepted} accepted, {gain} measured here",
-            ahead=far,
-            accepted=held,
+            ahead=depth_text,
+            accepted=accepted_share,
             gain=times(gain),
         )
     return N_(
         "Copied text comes faster: {ahead}, {accepted} accepted, {gain} measured here",
-        ahead=far,
-        accepted=held,
+        ahead=depth_text,
+        accepted=accepted_share,
         gain=times(gain),
     )

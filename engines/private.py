@@ -21,7 +21,7 @@ UNFINISHED: Final = ".part"
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 
 _PATIENCE_S: Final = 2.0 if os.name == "nt" else 0.0
-_LOOK_S: Final = 0.05
+_RETRY_S: Final = 0.05
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 """The mode bits for everybody but the owner. As a umask, they close new files to others."""
@@ -54,15 +54,15 @@ def replace_file(source: Path, target: Path, patience_s: float = _PATIENCE_S) ->
     does with each new file, so there this retries for `patience_s` seconds; on other systems it
     does not wait.
     """
-    until = time.monotonic() + patience_s
+    deadline = time.monotonic() + patience_s
     while True:
         try:
             source.replace(target)
             return
         except PermissionError:
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 raise
-            time.sleep(_LOOK_S)
+            time.sleep(_RETRY_S)
 
 
 @contextmanager
@@ -95,12 +95,12 @@ def unfinished_of(path: Path) -> list[Path]:
     return list(path.parent.glob(f".{glob.escape(path.name[:200])}.*{UNFINISHED}"))
 
 
-def exposed(path: Path) -> bool:
+def readable_by_others(path: Path) -> bool:
     """Return whether other accounts may read a file or folder; links are not followed."""
-    found = path.lstat()
-    if stat.S_ISLNK(found.st_mode) or os.name == "nt":
+    status = path.lstat()
+    if stat.S_ISLNK(status.st_mode) or os.name == "nt":
         return False
-    return bool(found.st_mode & OTHERS) or found.st_uid != os.geteuid()
+    return bool(status.st_mode & OTHERS) or status.st_uid != os.geteuid()
 
 
 def close_to_others(path: Path) -> bool:
@@ -110,20 +110,20 @@ def close_to_others(path: Path) -> bool:
     program, and a folder that all accounts share, such as the one for temporary files.
     """
     try:
-        found = path.lstat()
-        shared = found.st_mode & stat.S_ISVTX or (
-            stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+        status = path.lstat()
+        shared = status.st_mode & stat.S_ISVTX or (
+            stat.S_ISREG(status.st_mode) and status.st_nlink > 1
         )
-        if exposed(path) and found.st_uid == os.geteuid() and not shared:
-            path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
-        return not exposed(path)
+        if readable_by_others(path) and status.st_uid == os.geteuid() and not shared:
+            path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS)
+        return not readable_by_others(path)
     except FileNotFoundError:
         return True  # another process has removed it
     except OSError:
         return False
 
 
-def below(folder: Path) -> Iterator[Path]:
+def walk(folder: Path) -> Iterator[Path]:
     """Yield everything in a folder and its subfolders, each folder before its contents.
 
     Links are not followed. A folder that cannot be listed counts as empty.
@@ -135,4 +135,4 @@ def below(folder: Path) -> Iterator[Path]:
     for entry in entries:
         yield Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
-            yield from below(Path(entry.path))
+            yield from walk(Path(entry.path))

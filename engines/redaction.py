@@ -30,20 +30,20 @@ _TOKENS: Final = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TO
 
 _lock = threading.Lock()
 _secrets: dict[str, bool] = {}
-_said: re.Pattern[str] | None = None
-_certain: re.Pattern[str] | None = None
+_all_secrets: re.Pattern[str] | None = None
+_certain_secrets: re.Pattern[str] | None = None
 
 
 def remember(secret: str) -> None:
     """Replace this secret from now on, in every form. Secrets of under 4 characters are ignored."""
-    global _said, _certain  # noqa: PLW0603 - the register
+    global _all_secrets, _certain_secrets  # noqa: PLW0603 - the register
     secret = secret.strip()
     with _lock:
         if len(secret) < _SHORTEST or secret in _secrets:
             return
         _secrets[secret] = _is_certain(secret)
-        _said = _pattern(list(_secrets))
-        _certain = _pattern([it for it, certain in _secrets.items() if certain])
+        _all_secrets = _pattern(list(_secrets))
+        _certain_secrets = _pattern([secret for secret, certain in _secrets.items() if certain])
 
 
 def remember_environment(environment: Mapping[str, str]) -> None:
@@ -70,36 +70,36 @@ def remember_address(address: str) -> None:
 
 def forget_secrets() -> None:
     """Forget every secret, as in a new process; for tests."""
-    global _said, _certain  # noqa: PLW0603 - the register
+    global _all_secrets, _certain_secrets  # noqa: PLW0603 - the register
     with _lock:
         _secrets.clear()
-        _said = _certain = None
+        _all_secrets = _certain_secrets = None
 
 
 def redact(text: str) -> str:
     """Replace every secret in a text from elsewhere, such as a server's error."""
-    return text if _said is None else _said.sub(HIDDEN, text)
+    return text if _all_secrets is None else _all_secrets.sub(HIDDEN, text)
 
 
 def redact_certain(text: str) -> str:
     """Replace the secrets that cannot be ordinary words; for answers, errors and the log."""
-    if _certain is None:
+    if _certain_secrets is None:
         return text
     if isinstance(text, Sentence):
         return text.with_values(redact_certain)
-    return _certain.sub(HIDDEN, text)
+    return _certain_secrets.sub(HIDDEN, text)
 
 
 def redact_value(value: Any) -> Any:
     """Replace every secret in the texts of a JSON value, at any depth."""
-    if _said is None:
+    if _all_secrets is None:
         return value
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
-        return [redact_value(it) for it in value]
+        return [redact_value(item) for item in value]
     if isinstance(value, dict):
-        return {redact(name): redact_value(it) for name, it in value.items()}
+        return {redact(name): redact_value(item) for name, item in value.items()}
     return value
 
 
@@ -107,19 +107,22 @@ class StreamRedactor:
     """`redact_certain` for a text in pieces; it holds back text that can begin a secret."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
 
     def feed(self, piece: str) -> str:
-        if _certain is None:
+        """Take a piece; return the text that can be shown now, without secrets."""
+        if _certain_secrets is None:
             return piece
-        text = redact_certain(self._held + piece)
-        shown = len(text) - held_back(text, [it for it, strong in _secrets.items() if strong])
-        self._held = text[shown:]
-        return text[:shown]
+        text = redact_certain(self._pending + piece)
+        ready = len(text) - held_back(
+            text, [secret for secret, strong in _secrets.items() if strong]
+        )
+        self._pending = text[ready:]
+        return text[:ready]
 
     def finish(self) -> str:
         """Return the text held back; HIDDEN if it is so long that it could give away a secret."""
-        rest, self._held = self._held, ""
+        rest, self._pending = self._pending, ""
         return rest if len(rest) < _SHORTEST_CERTAIN else HIDDEN
 
 
@@ -133,31 +136,35 @@ def _is_certain(secret: str) -> bool:
 
 def _pattern(secrets: list[str]) -> re.Pattern[str] | None:
     """Return a pattern for the secrets, longest first, so that no part of a longer one remains."""
-    ways = [way for it in sorted(secrets, key=len, reverse=True) for way in _ways(it)]
-    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
+    patterns = [
+        pattern
+        for secret in sorted(secrets, key=len, reverse=True)
+        for pattern in _patterns(secret)
+    ]
+    return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
 
-def _ways(secret: str) -> list[str]:
+def _patterns(secret: str) -> list[str]:
     """List patterns for a secret: as it is, escaped for JSON, URLs or HTML, in hex, in Base64."""
     data = secret.encode()
-    ways = ["".join(_character(it) for it in secret), re.escape(data.hex())]
-    for before in range(3):
-        whole = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
+    patterns = ["".join(_character(character) for character in secret), re.escape(data.hex())]
+    for shift in range(3):
+        encoded = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
         # The first and last characters also hold bits of the surrounding text.
-        inner = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        inner = encoded[-(-shift * 8 // 6) : (shift + len(data)) * 8 // 6]
         if len(inner) >= _SHORTEST_CERTAIN:
-            ways.append(re.escape(inner).replace(r"\+", r"[+\-]").replace("/", "[/_]"))
-    return ways
+            patterns.append(re.escape(inner).replace(r"\+", r"[+\-]").replace("/", "[/_]"))
+    return patterns
 
 
-def _character(it: str) -> str:
-    address = "".join(f"%{byte:02x}" for byte in it.encode())
-    forms = [re.escape(it), rf"\\u{ord(it):04x}", address]
-    forms += [f"&#{ord(it)};", f"&#x0*{ord(it):x};"]
-    if it in "\"\\/'":
-        forms.insert(0, r"\\+" + re.escape(it))
-    if it in _NAMED:
-        forms.append(_NAMED[it])
+def _character(character: str) -> str:
+    address = "".join(f"%{byte:02x}" for byte in character.encode())
+    forms = [re.escape(character), rf"\\u{ord(character):04x}", address]
+    forms += [f"&#{ord(character)};", f"&#x0*{ord(character):x};"]
+    if character in "\"\\/'":
+        forms.insert(0, r"\\+" + re.escape(character))
+    if character in _NAMED:
+        forms.append(_NAMED[character])
     return f"(?:{'|'.join(forms)})"
 
 

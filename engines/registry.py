@@ -13,7 +13,9 @@ from engines.types import EngineName
 
 _MISSING: Final = N_("Its library is not installed; start Hearth with run.py, which installs it.")
 _NOT_INSTALLED: Final = N_("It is not installed.")
-_NOT_ON_MACOS: Final = N_("vLLM does not run on macOS; one on another computer can be a server.")
+_NOT_ON_MACOS: Final = N_(
+    "vLLM does not run on macOS; you can add one on another computer as a server."
+)
 _NO_SERVER: Final = N_("No server has been added.")
 
 
@@ -50,14 +52,16 @@ def availability(vllm: Path | None = None, servers: int = 0) -> tuple[EngineAvai
 
 
 def _vllm(folder: Path | None) -> EngineAvailability:
-    found = None
+    environment = None
     if folder is not None and folder.exists():
         from engines.vllm.provision.home import EngineHome
 
-        found = EngineHome(folder).current()
-    if found is not None:
-        build = N_("for NVIDIA cards") if found.profile == "cuda" else N_("for processors")
-        return EngineAvailability("vllm", available=True, about=f"vLLM {found.version}, {build}")
+        environment = EngineHome(folder).current()
+    if environment is not None:
+        build = N_("for NVIDIA cards") if environment.profile == "cuda" else N_("for processors")
+        return EngineAvailability(
+            "vllm", available=True, about=f"vLLM {environment.version}, {build}"
+        )
     why_not = _NOT_ON_MACOS if sys.platform == "darwin" else _NOT_INSTALLED
     return EngineAvailability("vllm", available=False, why_not=why_not)
 
@@ -65,5 +69,5 @@ def _vllm(folder: Path | None) -> EngineAvailability:
 def _remote(servers: int) -> EngineAvailability:
     if not servers:
         return EngineAvailability("remote", available=False, why_not=_NO_SERVER)
-    known = "1 server" if servers == 1 else f"{servers} servers"
-    return EngineAvailability("remote", available=True, about=known)
+    count_text = "1 server" if servers == 1 else f"{servers} servers"
+    return EngineAvailability("remote", available=True, about=count_text)

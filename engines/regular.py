@@ -35,20 +35,20 @@ def open_regular(path: Path) -> BufferedReader:
 
 def _opener(path: str, flags: int) -> int:
     require_regular(Path(path))
-    number = os.open(path, flags | _AT_ONCE)
+    descriptor = os.open(path, flags | _AT_ONCE)
     try:
-        _refuse(path, os.fstat(number))  # the file may have been replaced meanwhile
+        _refuse(path, os.fstat(descriptor))  # the file may have been replaced meanwhile
     except OSError:
-        os.close(number)
+        os.close(descriptor)
         raise
-    return number
+    return descriptor
 
 
 def require_regular(path: Path) -> os.stat_result:
     """Return the stat result of an ordinary file; raise as `open_regular` does."""
-    found = path.stat()
-    _refuse(path, found)
-    return found
+    status = path.stat()
+    _refuse(path, status)
+    return status
 
 
 def read_regular(path: Path) -> bytes:
@@ -63,10 +63,10 @@ def read_regular_text(path: Path, encoding: str = "utf-8", errors: str = "strict
         return file.read()
 
 
-def _refuse(path: str | Path, found: os.stat_result) -> None:
-    if stat.S_ISREG(found.st_mode):
+def _refuse(path: str | Path, status: os.stat_result) -> None:
+    if stat.S_ISREG(status.st_mode):
         return
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, N_("it is a folder"), str(path))
-    kinds = (words for is_kind, words in _KINDS if is_kind(found.st_mode))
+    kinds = (words for is_kind, words in _KINDS if is_kind(status.st_mode))
     raise OSError(errno.EINVAL, next(kinds, "it is no file"), str(path))

@@ -16,7 +16,7 @@ from engines.cancel import CancelToken
 from engines.sentences import N_
 from engines.types import ChatRequest, Done, Event, ReasoningDelta, TextDelta
 
-NOTE: Final = N_("The answer was ended, as it repeated itself.")
+NOTE: Final = N_("The answer was stopped because it repeated itself.")
 
 _LONGEST: Final = 2_048
 """The longest run of text, in characters, that can count as a loop."""
@@ -41,29 +41,29 @@ class RepetitionWatch:
         self._fenced = False
         self._new = 0
 
-    def take(self, text: str) -> bool:
+    def feed(self, text: str) -> bool:
         """Add a piece of the text; return whether the text loops."""
         self._tail = (self._tail + text)[-_KEPT:]
-        *whole, self._line = (self._line + text).split("\n")
-        for line in whole:
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
             self._fenced ^= line.lstrip().startswith(("```", "~~~"))
         self._new += len(text)
         if self._new < _EVERY:
             return False
         self._new = 0
-        return any(self._circles(period) for period in self._periods())
+        return any(self._loops(period) for period in self._periods())
 
     def _periods(self) -> Iterator[int]:
         """Yield possible lengths of a run, from the earlier places of the last characters."""
         tail = self._tail
         sample, end = tail[-_SAMPLE:], len(tail)
-        while (at := tail.rfind(sample, 0, end - 1)) >= 0:
-            end = at + _SAMPLE
+        while (position := tail.rfind(sample, 0, end - 1)) >= 0:
+            end = position + _SAMPLE
             if (period := len(tail) - end) > _LONGEST:
                 return
             yield period
 
-    def _circles(self, period: int) -> bool:
+    def _loops(self, period: int) -> bool:
         """Return whether a long end of the text repeats with this period."""
         tail = self._tail
         run = tail[-period:]
@@ -75,11 +75,11 @@ class RepetitionWatch:
 def _in_lines(run: str) -> bool:
     """Return whether a run consists of table rows, list items or indented lines."""
     lines = [line for line in run.split("\n") if line.strip()]
-    begun = ("|", "- ", "* ", "+ ", "    ", "\t")
-    return "\n" in run and all(line.startswith(begun) for line in lines[1:] or lines)
+    prefixes = ("|", "- ", "* ", "+ ", "    ", "\t")
+    return "\n" in run and all(line.startswith(prefixes) for line in lines[1:] or lines)
 
 
-def without_circles(
+def ending_loops(
     chat: Callable[[ChatRequest, CancelToken], Generator[Event, None, None]],
     request: ChatRequest,
     cancel: CancelToken,
@@ -88,20 +88,20 @@ def without_circles(
 
     Its Done then has the finish reason "repetition" and a note.
     """
-    circles = CancelToken()
-    forget = cancel.on_cancel(circles.cancel)
+    chat_cancel = CancelToken()
+    forget = cancel.on_cancel(chat_cancel.cancel)
     watches = {TextDelta: RepetitionWatch(), ReasoningDelta: RepetitionWatch()}
-    found = False
+    has_loop = False
     try:
-        with closing(chat(request, circles)) as events:
+        with closing(chat(request, chat_cancel)) as events:
             for event in events:
-                if isinstance(event, Done) and found and event.finish_reason == "cancelled":
+                if isinstance(event, Done) and has_loop and event.finish_reason == "cancelled":
                     yield replace(event, finish_reason="repetition", notes=(*event.notes, NOTE))
                     continue
                 yield event
-                if isinstance(event, TextDelta | ReasoningDelta) and not found:
-                    found = watches[type(event)].take(event.text)
-                    if found:
-                        circles.cancel()
+                if isinstance(event, TextDelta | ReasoningDelta) and not has_loop:
+                    has_loop = watches[type(event)].feed(event.text)
+                    if has_loop:
+                        chat_cancel.cancel()
     finally:
         forget()

@@ -37,7 +37,9 @@ class Sentence(str):
         Raises:
             KeyError: The template names a value that is not given.
         """
-        texts = {name: it if isinstance(it, str) else str(it) for name, it in values.items()}
+        texts = {
+            name: value if isinstance(value, str) else str(value) for name, value in values.items()
+        }
         self = super().__new__(cls, template.format_map(texts))
         self.template = template
         self.values = texts
@@ -48,7 +50,7 @@ class Sentence(str):
 
     def with_values(self, change: Callable[[str], str]) -> Sentence:
         """Return this sentence with each value changed by a function."""
-        return Sentence(self.template, {name: change(it) for name, it in self.values.items()})
+        return Sentence(self.template, {name: change(value) for name, value in self.values.items()})
 
 
 def N_(template: str, /, **values: object) -> str:
@@ -84,7 +86,7 @@ def listed(parts: Iterable[str], *, either: bool = False) -> str:
 
 def joined(separator: str, parts: Iterable[str]) -> str:
     """Join texts; each part is still translated on its own."""
-    texts = [it for it in parts if it]
+    texts = [part for part in parts if part]
     if len(texts) < 2:
         return texts[0] if texts else ""
     names = [f"part{number}" for number in range(len(texts))]
@@ -109,17 +111,17 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: _mapped(it, change) for name, it in value.items()}
+        return {name: _mapped(item, change) for name, item in value.items()}
     if isinstance(value, list):
-        return [_mapped(it, change) for it in value]
+        return [_mapped(item, change) for item in value]
     if type(value) is tuple:
-        return tuple(_mapped(it, change) for it in value)
+        return tuple(_mapped(item, change) for item in value)
     return value
 
 
 def _pack(text: str) -> str:
     if isinstance(text, Sentence):
-        values = {name: _pack(it) for name, it in text.values.items()}
+        values = {name: _pack(value) for name, value in text.values.items()}
         return json.dumps({_TEMPLATE: text.template, "values": values}, ensure_ascii=False)
     if text.startswith(_BEGIN):  # so that a text from elsewhere never becomes a template
         return json.dumps({_TEMPLATE: None, "text": text}, ensure_ascii=False)
@@ -130,10 +132,10 @@ def _unpack(text: str) -> str:
     if not text.startswith(_BEGIN):
         return text
     try:
-        found = json.loads(text)
-        if found[_TEMPLATE] is None:
-            return str(found["text"])
-        values = {name: _unpack(it) for name, it in found["values"].items()}
-        return Sentence(found[_TEMPLATE], values)
+        data = json.loads(text)
+        if data[_TEMPLATE] is None:
+            return str(data["text"])
+        values = {name: _unpack(value) for name, value in data["values"].items()}
+        return Sentence(data[_TEMPLATE], values)
     except (ValueError, LookupError, TypeError, AttributeError):
         return text  # not written by `packed`

@@ -15,7 +15,7 @@ Unicode assigns no character to this code point.
 """
 
 
-_ORDERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that control a terminal, except tabs and line ends.
 
 These are the control characters of ASCII and Latin-1, and those that change the direction in which
@@ -25,7 +25,7 @@ text is shown.
 
 def harmless(text: str) -> str:
     """Make a text safe for a terminal: replace each control character with U+FFFD."""
-    return _ORDERS.sub("\ufffd", text.replace("\r\n", "\n"))
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def on_one_line(text: str) -> str:
@@ -35,7 +35,7 @@ def on_one_line(text: str) -> str:
 
 def json_harmless(text: str) -> str:
     """Escape the control characters in JSON text, without changing its meaning."""
-    return _ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
+    return _CONTROL.sub(lambda character: f"\\u{ord(character[0]):04x}", text)
 
 
 class Utf8Decoder:
@@ -50,6 +50,7 @@ class Utf8Decoder:
         self.whole = True
 
     def feed(self, data: bytes) -> str:
+        """Take bytes; return the characters that they complete."""
         if self.whole and data.isascii():
             return data.decode("ascii")
         text = self._decoder.decode(data)
@@ -65,9 +66,9 @@ class Utf8Decoder:
 def held_back(text: str, markers: Sequence[str]) -> int:
     """Return the length of the longest end of `text` that can begin one of `markers`."""
     longest, letters = _beginnings(tuple(markers))
-    for at in range(max(0, len(text) + 1 - longest), len(text)):
-        if text[at] in letters:
-            end = text[at:]
+    for start in range(max(0, len(text) + 1 - longest), len(text)):
+        if text[start] in letters:
+            end = text[start:]
             if any(len(marker) > len(end) and marker.startswith(end) for marker in markers):
                 return len(end)
     return 0
@@ -90,7 +91,7 @@ class StopStrings:
 
     def __init__(self, stops: Sequence[str]) -> None:
         self._stops = tuple(stop for stop in stops if stop)
-        self._held = ""
+        self._pending = ""
         self.hit = ""
 
     def feed(self, piece: str) -> str:
@@ -99,21 +100,25 @@ class StopStrings:
             return ""
         if not self._stops:
             return piece
-        text = self._held + piece
-        found = [(at + len(stop), at, stop) for stop in self._stops if (at := text.find(stop)) >= 0]
-        if found:
+        text = self._pending + piece
+        hits = [
+            (start + len(stop), start, stop)
+            for stop in self._stops
+            if (start := text.find(stop)) >= 0
+        ]
+        if hits:
             # Take the stop string that was complete first, as if the text had come letter by
             # letter.
-            _, at, self.hit = min(found)
-            self._held = ""
-            return text[:at]
-        shown = len(text) - held_back(text, self._stops)
-        self._held = text[shown:]
-        return text[:shown]
+            _, start, self.hit = min(hits)
+            self._pending = ""
+            return text[:start]
+        ready = len(text) - held_back(text, self._stops)
+        self._pending = text[ready:]
+        return text[:ready]
 
     def finish(self) -> str:
         """Return the text held back, when the text ends without a hit."""
-        rest, self._held = self._held, ""
+        rest, self._pending = self._pending, ""
         return rest
 
 

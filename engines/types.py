@@ -592,9 +592,9 @@ class Timing:
 
 def takes_restart(switch: MtpSwitch, before: MtpMode, after: MtpMode) -> bool:
     """Return whether the engine has to restart to change from one MTP mode to another."""
-    border: Mapping[MtpSwitch, MtpMode] = {"restart": "off", "restart_for_on": "on"}
-    apart = border.get(switch)
-    return apart is not None and (before == apart) != (after == apart)
+    restarting_mode: Mapping[MtpSwitch, MtpMode] = {"restart": "off", "restart_for_on": "on"}
+    mode = restarting_mode.get(switch)
+    return mode is not None and (before == mode) != (after == mode)
 
 
 @dataclass(frozen=True)

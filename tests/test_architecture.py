@@ -30,7 +30,7 @@ BORROWERS = {"app/runtime/packages", "engines/openai", "engines/remote", "engine
 SERVING = {"asyncio", "uvicorn"}
 """What app/api/http may use: it gets the socket that it listens at from app/net, and its event loop
 opens none."""
-LOCAL = ("engines/vllm/door.py", "engines/vllm/shared.py")
+LOCAL = ("engines/vllm/clients.py", "engines/vllm/shared.py")
 """They talk to other processes of this computer, at sockets in a private folder."""
 LOCAL_USES = {
     "AF_UNIX", "SHUT_RDWR", "SOCK_STREAM", "SOL_SOCKET", "SO_PEERCRED", "socket", "socketpair",

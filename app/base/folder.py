@@ -15,7 +15,7 @@ from pathlib import Path
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull, NotADataFolder
 from app.base.home import from_home
 from app.base.recognition import contents, is_data_folder, is_own_file, mark
-from engines.private import below, close_to_others, make_private_folder, replace_text
+from engines.private import close_to_others, make_private_folder, replace_text, walk
 from engines.sentences import N_
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -173,7 +173,7 @@ class DataFolder:
         self.require_own()
         root = self.root.resolve()
         own = DataFolder(root)
-        inside = (path for folder in own._own() for path in (folder, *below(folder)))
+        inside = (path for folder in own._own() for path in (folder, *walk(folder)))
         try:
             beside = [Path(it.path) for it in os.scandir(root) if is_own_file(it.name)]
         except OSError:

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from engines.private import below, make_private_file
+from engines.private import make_private_file, walk
 
 MARK: Final = ".hearth-data"
 """The name of the file that marks a data folder."""
@@ -87,7 +87,7 @@ def _is_begun(entry: os.DirEntry[str]) -> bool:
     if entry.is_dir(follow_symlinks=False):
         if entry.name == "engines":
             return all(it.name in _ENGINES for it in contents(path))
-        return entry.name in _EMPTY_AT_FIRST and not any(map(_is_something, below(path)))
+        return entry.name in _EMPTY_AT_FIRST and not any(map(_is_something, walk(path)))
     if entry.is_symlink() and entry.name in {"engines", *_EMPTY_AT_FIRST}:
         return path.is_dir()  # a folder on another disk, which is left unchanged
     if entry.name == "settings.json":

@@ -117,7 +117,7 @@ class GatedTransport(httpx2.BaseTransport):
 
         def over() -> None:
             deadline.cancel()
-            connection.let_go()
+            connection.release()
 
         connection.begin()
         entry.on_end(over)
@@ -178,14 +178,14 @@ class GatedTransport(httpx2.BaseTransport):
         request.extensions["trace"] = watch
         opening = Opening(lambda: self._send(request, entry, keep))
         with (
-            self._pool.left_by(opening.leave),
-            deadline.connection.left_by(opening.leave),
-            connection.left_by(opening.leave),
+            self._pool.on_hang_up(opening.leave),
+            deadline.connection.on_hang_up(opening.leave),
+            connection.on_hang_up(opening.leave),
         ):
             response = opening.response()
         if (stream := response.extensions.get("network_stream")) is not None:
-            deadline.connection.hold(stream)
-            connection.hold(stream)
+            deadline.connection.attach(stream)
+            connection.attach(stream)
         return response
 
     def _send(self, request: httpx2.Request, entry: LedgerEntry, keep: bool) -> httpx2.Response:

@@ -41,7 +41,7 @@ class ConnectionPool:
         return watch
 
     @contextmanager
-    def left_by(self, leave: Callable[[], None]) -> Iterator[None]:
+    def on_hang_up(self, leave: Callable[[], None]) -> Iterator[None]:
         """Call `leave` if all connections are hung up within the block."""
         with self._lock:
             self._waiting.add(leave)

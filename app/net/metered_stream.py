@@ -88,7 +88,7 @@ class Received(httpx2.SyncByteStream):
                 self._stay_within_reach(entry.host)
                 self._deadline.require(error)
             raise
-        if self._length < 0 and not self._connection.whole and not self._connection.hung_up:
+        if self._length < 0 and not self._connection.is_complete and not self._connection.hung_up:
             # If the end of the connection marks the end of the body, a hang-up looks the same.
             self._stay_within_reach(entry.host)
             self._require_in_time()
@@ -112,7 +112,7 @@ class Received(httpx2.SyncByteStream):
         finally:
             cut = (
                 self._result == "cancelled"
-                and self._connection.whole
+                and self._connection.is_complete
                 and not self._connection.hung_up
             )
             self._entry.end(self._status if cut else self._result)

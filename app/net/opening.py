@@ -98,7 +98,7 @@ class Deadline:
     def cancel(self) -> None:
         """Note that the request is over."""
         self._timer.cancel()
-        self.connection.let_go()
+        self.connection.release()
 
     def require(self, error: Exception | None = None) -> None:
         """Raise ReadTimeout if the deadline has passed.

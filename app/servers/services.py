@@ -185,7 +185,7 @@ class Servers:
             self._headers(profile, None),
             profile.name,
             local=is_loopback(profile.host),
-            learnt=lambda info: self._store.keep_info(profile.id, info),
+            on_identified=lambda info: self._store.keep_info(profile.id, info),
             variable=key_variable(profile.name),
         )
 

@@ -21,7 +21,7 @@ from app.runtime.services.installer import EngineInstaller
 from app.runtime.services.installing import InstallSources
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.vllm.provision.environment import Maker, headers_here, pythons_here, uv
+from engines.vllm.provision.environment import EnvironmentMaker, available_pythons, has_headers, uv
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import (
     Lock,
@@ -33,9 +33,9 @@ from engines.vllm.provision.lock import (
     read_tool,
 )
 from engines.vllm.provision.preflight import SystemInfo
-from engines.vllm.provision.system_info import look
+from engines.vllm.provision.system_info import examine
 from engines.vllm.wsl.distribution import Distribution
-from engines.vllm.wsl.making import drop, in_use, making
+from engines.vllm.wsl.making import in_use, making, remove_environment
 from engines.vllm.wsl.program import Wsl
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def engine_installer(
         return read_lock(LOCKS, name)
 
     def system(pythons: Pythons) -> SystemInfo:
-        return look(root, lambda: pythons_here(pythons), headers_here)
+        return examine(root, lambda: available_pythons(pythons), has_headers)
 
     sources = InstallSources(
         lock=lock,
@@ -98,11 +98,11 @@ def in_wsl(
     A new environment is created in the distribution of the current one, as long as that exists.
     """
     folder = wsl_folder(root)
-    home = EngineHome(root, partial(drop, wsl, folder))
+    home = EngineHome(root, partial(remove_environment, wsl, folder))
 
-    def look(pythons: Pythons) -> SystemInfo:
+    def examine(pythons: Pythons) -> SystemInfo:
         now = home.current()
-        return wsl.look(root, pythons, now.linux if now else "")
+        return wsl.examine(root, pythons, now.linux if now else "")
 
     def tools(target: TargetSystem) -> tuple[LockedFile, ...]:
         return (read_tool(locks, "uv", target.machine),)
@@ -110,7 +110,7 @@ def in_wsl(
     @contextmanager
     def made(
         home: EngineHome, lock: Lock, target: TargetSystem, _holding: int, cancel: CancelToken
-    ) -> Iterator[Maker]:
+    ) -> Iterator[EnvironmentMaker]:
         now = home.current()
         name = wsl.find(now.linux if now else "").name
         (tool,) = tools(target)
@@ -118,5 +118,5 @@ def in_wsl(
             yield maker
 
     return home, replace(
-        sources, look=look, tools=tools, making=made, in_use=partial(in_use, wsl, folder)
+        sources, look=examine, tools=tools, making=made, in_use=partial(in_use, wsl, folder)
     )

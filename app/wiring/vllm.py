@@ -132,12 +132,12 @@ class LocalVllm:
 
     def end_staying(self) -> tuple[str, ...]:
         """End these workers, even those in use; return the names of their models."""
-        return tuple(it.offer.name for it in self._shared() if it.end(used=True))
+        return tuple(it.offer.name for it in self._shared() if it.end(force=True))
 
     def end_unused(self) -> None:
         """End the workers that nobody uses, because their memory is needed."""
         for it in self._shared():
-            it.end(used=False)
+            it.end(force=False)
 
     def _shared(self) -> Iterator[OfferedWorker]:
         if self.wsl is None and self.home.exists():

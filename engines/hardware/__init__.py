@@ -8,17 +8,17 @@ If a driver or file is missing, the result is empty. This package never loads ll
 
 from __future__ import annotations
 
-from engines.hardware.detect import Edge, detect
+from engines.hardware.detect import Sources, detect
 from engines.hardware.threads import Threads, thread_rule
 from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
 
 __all__ = [
     "Cpu",
-    "Edge",
     "Gpu",
     "Hardware",
     "Memory",
     "NativeDevice",
+    "Sources",
     "Threads",
     "detect",
     "thread_rule",

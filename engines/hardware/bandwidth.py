@@ -22,7 +22,7 @@ from typing import Any, Final
 from engines.hardware.nvidia import load_nvml, memory_rates
 from engines.hardware.threads import thread_rule
 from engines.hardware.values import Gpu, Hardware
-from engines.kept_file import KeptFile
+from engines.json_cache import JsonCache
 from engines.sentences import N_
 
 logger = logging.getLogger(__name__)
@@ -35,9 +35,9 @@ _TIMES: Final = 3
 """Number of idle measurements after which the best result is final."""
 _TRIES: Final = 3
 _PAUSE_S: Final = 0.4
-_CALM: Final = 0.1
+_IDLE_SHARE: Final = 0.1
 """Share of all cores' time that other programs can use in a measurement that counts as idle."""
-USUAL: Final = 20e9
+USUAL_RATE: Final = 20e9
 """One channel of DDR4; a lower result of a disturbed measurement is not believed."""
 # A model of this size uses all threads.
 _LARGE: Final = 1 << 30
@@ -77,43 +77,43 @@ def measure(threads: int, size: int = _BYTES, seconds: float = _SECONDS) -> floa
     end = perf_counter() + seconds
     while True:
         # numpy releases the interpreter's lock while it searches for the maximum.
-        others = [Thread(target=part.max) for part in parts[1:]]
-        began = perf_counter()
-        for thread in others:
+        workers = [Thread(target=part.max) for part in parts[1:]]
+        started = perf_counter()
+        for thread in workers:
             thread.start()
         parts[0].max()
-        for thread in others:
+        for thread in workers:
             thread.join()
-        best = max(best, size / (perf_counter() - began))
+        best = max(best, size / (perf_counter() - started))
         if perf_counter() >= end:
             return best
 
 
-def others_at_work() -> float:
+def time_of_other_processes() -> float:
     """Return the processor time in seconds that other processes have used since the boot."""
     import psutil
 
-    every, own = psutil.cpu_times(), psutil.Process().cpu_times()
-    idle = every.idle + getattr(every, "iowait", 0.0)
+    all_times, own_times = psutil.cpu_times(), psutil.Process().cpu_times()
+    idle = all_times.idle + getattr(all_times, "iowait", 0.0)
     # The time of guests is already part of the users' time.
-    guests = getattr(every, "guest", 0.0) + getattr(every, "guest_nice", 0.0)
-    return float(sum(every) - idle - guests - own.user - own.system)
+    guests = getattr(all_times, "guest", 0.0) + getattr(all_times, "guest_nice", 0.0)
+    return float(sum(all_times) - idle - guests - own_times.user - own_times.system)
 
 
 def bandwidth(
     hardware: Hardware,
     nvml: Callable[[], Any] = load_nvml,
-    others: Callable[[], float] = others_at_work,
+    other_time: Callable[[], float] = time_of_other_processes,
 ) -> Bandwidth:
     """Measure the memory with as many threads as the engine would use, and ask the cards."""
     size = max(_LEAST, min(_BYTES, hardware.memory.available_bytes // 8))
     rates = memory_rates(nvml())
     names = sorted({gpu.name for gpu in hardware.gpus} & rates.keys())
-    before, began = others(), perf_counter()
+    time_before, started = other_time(), perf_counter()
     rate = measure(thread_rule(hardware.cpu, _LARGE).decode, size)
-    cores = (perf_counter() - began) * max(1, hardware.cpu.logical_cores)
-    calm = others() - before <= _CALM * cores
-    return Bandwidth(rate, tuple((name, rates[name]) for name in names), calm)
+    cores = (perf_counter() - started) * max(1, hardware.cpu.logical_cores)
+    was_idle = other_time() - time_before <= _IDLE_SHARE * cores
+    return Bandwidth(rate, tuple((name, rates[name]) for name in names), was_idle)
 
 
 class BandwidthBook:
@@ -122,11 +122,11 @@ class BandwidthBook:
     def __init__(
         self,
         file: Path,
-        ask: Callable[[Hardware], Bandwidth] = bandwidth,
+        measure_bandwidth: Callable[[Hardware], Bandwidth] = bandwidth,
         wait: Callable[[float], object] = sleep,
     ) -> None:
-        self._file = KeptFile(file)
-        self._ask = ask
+        self._file = JsonCache(file)
+        self._measure_bandwidth = measure_bandwidth
         self._wait = wait
 
     def of(self, hardware: Hardware) -> Bandwidth:
@@ -136,19 +136,21 @@ class BandwidthBook:
         computer a call measures up to three times, and the next call measures again.
         """
         identity = _identity(hardware)
-        times, kept = self._read(identity)
-        if times >= _TIMES:
-            return kept
-        for left in reversed(range(_TRIES)):
-            now = self._ask(hardware)
-            kept = Bandwidth(max(now.memory, kept.memory), now.cards, now.sure or kept.sure)
-            if now.sure:
-                times += 1
+        idle_count, best = self._read(identity)
+        if idle_count >= _TIMES:
+            return best
+        for tries_left in reversed(range(_TRIES)):
+            measured = self._measure_bandwidth(hardware)
+            best = Bandwidth(
+                max(measured.memory, best.memory), measured.cards, measured.sure or best.sure
+            )
+            if measured.sure:
+                idle_count += 1
                 break
-            if left:
+            if tries_left:
                 self._wait(_PAUSE_S)
-        self._write(identity, times, kept)
-        return kept if kept.sure else replace(kept, memory=max(kept.memory, USUAL))
+        self._write(identity, idle_count, best)
+        return best if best.sure else replace(best, memory=max(best.memory, USUAL_RATE))
 
     def _read(self, identity: str) -> tuple[int, Bandwidth]:
         """Return the number of idle measurements, and the best result."""
@@ -158,15 +160,15 @@ class BandwidthBook:
             return 0, unknown
         try:
             cards = tuple((str(key), float(rate)) for key, rate in page["cards"].items())
-            kept = Bandwidth(float(page["memory"]), cards, sure=bool(page["sure"]))
-            return int(page["times"]), kept
+            best = Bandwidth(float(page["memory"]), cards, sure=bool(page["sure"]))
+            return int(page["times"]), best
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             logger.warning("the bandwidth that was kept is not used: %s", error)
             return 0, unknown
 
-    def _write(self, identity: str, times: int, known: Bandwidth) -> None:
-        page = {"computer": identity, "times": times, "memory": known.memory, "sure": known.sure}
-        self._file.write({**page, "cards": dict(known.cards)})
+    def _write(self, identity: str, idle_count: int, best: Bandwidth) -> None:
+        page = {"computer": identity, "times": idle_count, "memory": best.memory, "sure": best.sure}
+        self._file.write({**page, "cards": dict(best.cards)})
 
 
 def _identity(hardware: Hardware) -> str:

@@ -46,13 +46,13 @@ def memory_limit(root: Path, total: int) -> MemoryLimit | None:
         bounds = [value for name in names if (value := read_number(group / name)) is not None]
         limit = min(bounds, default=total)
         if limit < total:
-            limits.append(MemoryLimit(limit, max(0, limit - _used(group))))
+            limits.append(MemoryLimit(limit, max(0, limit - _used_bytes(group))))
     if not limits:
         return None
-    return MemoryLimit(min(it.limit for it in limits), min(it.free for it in limits))
+    return MemoryLimit(min(limit.limit for limit in limits), min(limit.free for limit in limits))
 
 
-def _used(group: Path) -> int:
+def _used_bytes(group: Path) -> int:
     """Return the memory in use, without the file cache, which the kernel frees on demand.
 
     The cache has two lists: a model that was mapped and read once is on the active one.
@@ -99,8 +99,8 @@ def _memberships(root: Path, controller: str) -> Iterator[tuple[str, str]]:
 def _mount(root: Path, controller: str) -> tuple[PurePosixPath, PurePosixPath] | None:
     """Return the group at the root of a hierarchy's mount, and the folder of the mount."""
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
-        before, _, after = line.partition(" - ")
-        fields, kind = before.split(), after.split()
+        mount_part, _, filesystem_part = line.partition(" - ")
+        fields, kind = mount_part.split(), filesystem_part.split()
         if len(fields) < 5 or len(kind) < 3:
             continue
         is_v2 = kind[0] == "cgroup2" and not controller

@@ -16,7 +16,7 @@ _FAST: Final = 0.6
 
 
 @dataclass(frozen=True)
-class Logical:
+class LogicalCore:
     """A logical core, with its physical core, and whether that is a fast one."""
 
     number: int
@@ -35,7 +35,9 @@ class Cores:
     performance: int
 
 
-def count_cores(cores: Iterable[Logical], allowed: Collection[int], quota: float | None) -> Cores:
+def count_cores(
+    cores: Iterable[LogicalCore], allowed: Collection[int], quota: float | None
+) -> Cores:
     """Count cores.
 
     If the process is restricted to slow cores, those count as its fast ones.
@@ -44,15 +46,15 @@ def count_cores(cores: Iterable[Logical], allowed: Collection[int], quota: float
         allowed: Numbers of the cores that this process can run on; empty for all.
         quota: Processor time that it gets, in cores; None for no limit.
     """
-    every = tuple(cores)
-    mine = tuple(core for core in every if core.number in allowed) or every
-    threads = len(mine) if quota is None else min(len(mine), math.floor(quota))
-    fast = tuple(core for core in mine if core.fast) or mine
+    all_cores = tuple(cores)
+    usable_cores = tuple(core for core in all_cores if core.number in allowed) or all_cores
+    threads = len(usable_cores) if quota is None else min(len(usable_cores), math.floor(quota))
+    fast = tuple(core for core in usable_cores if core.fast) or usable_cores
     return Cores(
-        physical=len({core.core for core in every}),
-        logical=len(every),
+        physical=len({core.core for core in all_cores}),
+        logical=len(all_cores),
         usable_threads=max(1, threads),
-        usable=len({core.core for core in mine}),
+        usable=len({core.core for core in usable_cores}),
         performance=len({core.core for core in fast}),
     )
 
@@ -65,7 +67,7 @@ def linux_cores(root: Path, allowed: Collection[int]) -> Cores | None:
         return None
     fast = _fast(root, numbers)
     cores = (
-        Logical(
+        LogicalCore(
             number,
             # Siblings have the same list; without topology, each logical core counts as physical.
             read_text(cpus / f"cpu{number}/topology/thread_siblings_list") or str(number),

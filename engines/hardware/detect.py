@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from engines.hardware import macos, windows
 from engines.hardware.cgroups import cpu_quota
-from engines.hardware.cores import Cores, Logical, count_cores, linux_cores
+from engines.hardware.cores import Cores, LogicalCore, count_cores, linux_cores
 from engines.hardware.cpu import linux_cpu
 from engines.hardware.drm import drm_gpus
 from engines.hardware.files import read_text
@@ -65,7 +65,7 @@ def visible_cards() -> str | None:
 
 
 @dataclass(frozen=True)
-class Edge:
+class Sources:
     """The sources of detection: this computer, or replacements in a test.
 
     Attributes:
@@ -86,34 +86,34 @@ class Edge:
 class _Survey:
     """Runs probes; one that fails leaves a line in the log and a note for the user."""
 
-    edge: Edge
+    sources: Sources
     notes: list[str] = field(default_factory=list)
 
-    def ask(self, what: str, probe: Callable[[], _T], otherwise: _T) -> _T:
+    def run(self, subject: str, probe: Callable[[], _T], fallback: _T) -> _T:
         try:
             return probe()
         except Exception as error:
-            log.exception("Looking for %s failed", what)
+            log.exception("Looking for %s failed", subject)
             self.notes.append(
                 N_(
-                    "Looking for {what} failed ({error}); Hearth goes on without.",
-                    what=what,
+                    "Detecting {subject} failed ({error}); Hearth continues without it.",
+                    subject=subject,
                     error=error,
                 )
             )
-            return otherwise
+            return fallback
 
 
-def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Hardware:
+def detect(devices: Sequence[NativeDevice] = (), sources: Sources | None = None) -> Hardware:
     """Detect the hardware; takes milliseconds, and longer if a GPU driver has to wake up.
 
     Args:
         devices: llama.cpp's own list of devices; without it no GPU is usable.
-        edge: Sources to use; None for this computer.
+        sources: Sources to use; None for this computer.
     """
-    survey = _Survey(edge or Edge())
-    system = survey.ask(
-        N_("the system's name"), lambda: system_name(survey.edge.root), sys.platform
+    survey = _Survey(sources or Sources())
+    system = survey.run(
+        N_("the system's name"), lambda: system_name(survey.sources.root), sys.platform
     )
     memory = _memory(survey)
     cpu = _cpu(survey)
@@ -124,22 +124,24 @@ def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Ha
 
 def _cpu_name(survey: _Survey) -> tuple[str, tuple[str, ...]]:
     unknown: tuple[str, tuple[str, ...]] = ("", ())
-    return survey.ask(N_("the processor"), lambda: _name(survey.edge), unknown)
+    return survey.run(N_("the processor"), lambda: _name(survey.sources), unknown)
 
 
 def _memory(survey: _Survey) -> Memory:
-    memory = survey.edge.memory()
-    if survey.edge.platform != "linux":
+    memory = survey.sources.memory()
+    if survey.sources.platform != "linux":
         return memory
-    return survey.ask(
-        N_("memory limits"), lambda: within_limits(memory, survey.edge.root), otherwise=memory
+    return survey.run(
+        N_("memory limits"), lambda: within_limits(memory, survey.sources.root), fallback=memory
     )
 
 
 def _cpu(survey: _Survey) -> Cpu:
     name, features = _cpu_name(survey)
-    edge = survey.edge
-    cores = survey.ask(N_("the processor's cores"), lambda: _cores(edge), None) or _counted(edge)
+    sources = survey.sources
+    cores = survey.run(
+        N_("the processor's cores"), lambda: _cores(sources), None
+    ) or _plain_core_counts(sources)
     return Cpu(
         name=name or platform.machine(),
         physical_cores=cores.physical,
@@ -151,49 +153,53 @@ def _cpu(survey: _Survey) -> Cpu:
     )
 
 
-def _name(edge: Edge) -> tuple[str, tuple[str, ...]]:
-    if edge.platform == "linux":
-        return linux_cpu(edge.root)
-    if edge.platform == "darwin":
+def _name(sources: Sources) -> tuple[str, tuple[str, ...]]:
+    if sources.platform == "linux":
+        return linux_cpu(sources.root)
+    if sources.platform == "darwin":
         return macos.cpu(macos.read_sysctl())
     if sys.platform == "win32":
         return windows.read_cpu()
     return platform.processor(), ()
 
 
-def _cores(edge: Edge) -> Cores | None:
-    if edge.platform == "linux":
-        return linux_cores(edge.root, edge.allowed())
-    if edge.platform == "darwin":
+def _cores(sources: Sources) -> Cores | None:
+    if sources.platform == "linux":
+        return linux_cores(sources.root, sources.allowed())
+    if sources.platform == "darwin":
         return macos.cores(macos.read_sysctl())
     if sys.platform == "win32":
         return count_cores(windows.cores(windows.read_cores()), (), None)
     return None
 
 
-def _counted(edge: Edge) -> Cores:
+def _plain_core_counts(sources: Sources) -> Cores:
     """Return plain core counts, for systems that tell no more, and for Linux without /sys."""
     import psutil
 
     logical = psutil.cpu_count() or 1
     physical = psutil.cpu_count(logical=False) or logical
     return count_cores(
-        (Logical(number, str(number % physical)) for number in range(logical)),
-        edge.allowed(),
-        cpu_quota(edge.root) if edge.platform == "linux" else None,
+        (LogicalCore(number, str(number % physical)) for number in range(logical)),
+        sources.allowed(),
+        cpu_quota(sources.root) if sources.platform == "linux" else None,
     )
 
 
 def _system_gpus(survey: _Survey, memory: Memory) -> tuple[tuple[Gpu, ...], ...]:
     """List the graphics that the system knows without llama.cpp, most exact source first."""
-    edge = survey.edge
-    none: tuple[Gpu, ...] = ()
-    nvidia = survey.ask(
-        N_("NVIDIA cards"), lambda: nvidia_gpus(edge.nvml(), memory, edge.visible()), none
+    sources = survey.sources
+    no_gpus: tuple[Gpu, ...] = ()
+    nvidia = survey.run(
+        N_("NVIDIA cards"), lambda: nvidia_gpus(sources.nvml(), memory, sources.visible()), no_gpus
     )
-    others = none
-    if edge.platform == "linux":
-        others = survey.ask(N_("graphics cards"), lambda: drm_gpus(edge.root, memory), none)
+    other_cards = no_gpus
+    if sources.platform == "linux":
+        other_cards = survey.run(
+            N_("graphics cards"), lambda: drm_gpus(sources.root, memory), no_gpus
+        )
     elif sys.platform == "win32":
-        others = survey.ask(N_("graphics cards"), lambda: windows.cards(windows.read_cards()), none)
-    return nvidia, others
+        other_cards = survey.run(
+            N_("graphics cards"), lambda: windows.cards(windows.read_cards()), no_gpus
+        )
+    return nvidia, other_cards

@@ -26,8 +26,8 @@ def drm_gpus(root: Path, memory: Memory) -> tuple[Gpu, ...]:
         if re.fullmatch(r"card\d+", card.name)
     ]
     cards.sort(key=lambda card: int(card.name.removeprefix("card")))
-    found = (_gpu(card / "device", memory) for card in cards)
-    return tuple(gpu for gpu in found if gpu is not None)
+    gpus = (_gpu(card / "device", memory) for card in cards)
+    return tuple(gpu for gpu in gpus if gpu is not None)
 
 
 def _gpu(device: Path, memory: Memory) -> Gpu | None:
@@ -63,16 +63,16 @@ def _memory(
 
     Only AMD's driver reports the sizes.
     """
-    own = read_number(device / "mem_info_vram_total")
-    own_used = read_number(device / "mem_info_vram_used") or 0
-    if own is None and vendor == "intel" and pci_id == _INTEL_INTEGRATED:
+    dedicated = read_number(device / "mem_info_vram_total")
+    dedicated_used = read_number(device / "mem_info_vram_used") or 0
+    if dedicated is None and vendor == "intel" and pci_id == _INTEL_INTEGRATED:
         return memory.total_bytes, memory.available_bytes, True
-    if own is None:
+    if dedicated is None:
         return None, None, False
     shared = read_number(device / "mem_info_gtt_total") or 0
     shared_used = read_number(device / "mem_info_gtt_used") or 0
-    if vendor == "amd" and own <= _LARGEST_CARVE_OUT and shared > own:
+    if vendor == "amd" and dedicated <= _LARGEST_CARVE_OUT and shared > dedicated:
         # The memory that the firmware set aside is no limit, as the driver adds the computer's.
-        free = own - own_used + min(shared - shared_used, memory.available_bytes)
-        return own + shared, free, True
-    return own, own - own_used, False
+        free = dedicated - dedicated_used + min(shared - shared_used, memory.available_bytes)
+        return dedicated + shared, free, True
+    return dedicated, dedicated - dedicated_used, False

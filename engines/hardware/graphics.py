@@ -37,19 +37,19 @@ def native_gpus(devices: Iterable[NativeDevice], memory: Memory) -> tuple[Gpu, .
     graphics = [device for device in devices if device.is_card]
     # Unusable devices come last, so that another back end for the same card is preferred.
     graphics.sort(key=lambda device: (bool(device.why_not), _rank(device.backend)))
-    found: list[Gpu] = []
+    gpus: list[Gpu] = []
     for device in graphics:
-        gpu = _native(device, memory)
-        if not any(_same(gpu, other) and gpu.backend != other.backend for other in found):
-            found.append(gpu)
-    return tuple(found)
+        gpu = _from_device(device, memory)
+        if not any(_is_same_card(gpu, other) and gpu.backend != other.backend for other in gpus):
+            gpus.append(gpu)
+    return tuple(gpus)
 
 
 def _rank(backend: str) -> int:
     return _PREFERENCE.index(backend) if backend in _PREFERENCE else len(_PREFERENCE)
 
 
-def _native(device: NativeDevice, memory: Memory) -> Gpu:
+def _from_device(device: NativeDevice, memory: Memory) -> Gpu:
     name = device.description or device.name
     integrated = device.kind == "igpu" or device.backend in {"Metal", "MTL"}
     # Some drivers report more free memory than exists, and shared memory can be in use.
@@ -83,13 +83,15 @@ def merge(native: Sequence[Gpu], *sources: Iterable[Gpu]) -> tuple[Gpu, ...]:
     """
     cards = list(native)
     for source in sources:
-        known = len(cards)  # within one source, cards of the same name are different cards
+        known_count = len(cards)  # within one source, cards of the same name are different cards
         for gpu in source:
-            same = next((at for at in range(known) if _same(cards[at], gpu)), None)
-            if same is None:
+            index = next(
+                (number for number in range(known_count) if _is_same_card(cards[number], gpu)), None
+            )
+            if index is None:
                 cards.append(_unusable(gpu))
             else:
-                cards[same] = _combined(cards[same], gpu)
+                cards[index] = _combine(cards[index], gpu)
     return tuple(cards)
 
 
@@ -100,24 +102,24 @@ def _unusable(gpu: Gpu) -> Gpu:
     )
 
 
-def _combined(card: Gpu, more: Gpu) -> Gpu:
+def _combine(card: Gpu, other: Gpu) -> Gpu:
     """Combine two views of a card; the lower amount of free memory is the more recent one."""
-    free = [bytes_ for bytes_ in (card.free_bytes, more.free_bytes) if bytes_ is not None]
+    free = [bytes_ for bytes_ in (card.free_bytes, other.free_bytes) if bytes_ is not None]
     return replace(
         card,
-        total_bytes=more.total_bytes if card.total_bytes is None else card.total_bytes,
+        total_bytes=other.total_bytes if card.total_bytes is None else card.total_bytes,
         free_bytes=min(free, default=None),
-        driver=card.driver or more.driver,
-        pci_id=card.pci_id or more.pci_id,
+        driver=card.driver or other.driver,
+        pci_id=card.pci_id or other.pci_id,
     )
 
 
-def _same(one: Gpu, other: Gpu) -> bool:
+def _is_same_card(gpu: Gpu, other: Gpu) -> bool:
     """Return whether both are the same card, by PCI address or, if one is unknown, by name."""
-    first, second = _slot(one.pci_id), _slot(other.pci_id)
-    if first is not None and second is not None:
-        return first == second
-    return one.name.casefold() == other.name.casefold()
+    slot, other_slot = _slot(gpu.pci_id), _slot(other.pci_id)
+    if slot is not None and other_slot is not None:
+        return slot == other_slot
+    return gpu.name.casefold() == other.name.casefold()
 
 
 def _slot(pci_id: str | None) -> tuple[int, ...] | None:

@@ -61,8 +61,8 @@ def nvidia_gpus(nvml: Any, memory: Memory, visible: str | None = None) -> tuple[
                 replace(
                     _gpu(nvml, card, driver, memory),
                     capability=_capability(nvml, card),
-                    shows=_shows(nvml, card),
-                    hidden=visible is not None and not _named(nvml, card, number, visible),
+                    shows=_draws_screen(nvml, card),
+                    hidden=visible is not None and not _is_visible(nvml, card, number, visible),
                 )
                 for number, card in enumerate(cards)
             )
@@ -96,8 +96,8 @@ def memory_rates(nvml: Any) -> dict[str, float]:
 
 def _gpu(nvml: Any, handle: Any, driver: str, memory: Memory) -> Gpu:
     try:
-        own = nvml.nvmlDeviceGetMemoryInfo(handle)
-        total, free, shared = int(own.total), int(own.free), False
+        memory_info = nvml.nvmlDeviceGetMemoryInfo(handle)
+        total, free, shared = int(memory_info.total), int(memory_info.free), False
     except nvml.NVMLError as error:
         if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
             raise
@@ -124,23 +124,23 @@ def _capability(nvml: Any, handle: Any) -> tuple[int, int] | None:
     return int(major), int(minor)
 
 
-def _shows(nvml: Any, handle: Any) -> bool:
+def _draws_screen(nvml: Any, handle: Any) -> bool:
     try:
         return bool(nvml.nvmlDeviceGetDisplayActive(handle))
     except nvml.NVMLError:
         return False
 
 
-def _named(nvml: Any, handle: Any, number: int, visible: str) -> bool:
+def _is_visible(nvml: Any, handle: Any, number: int, visible: str) -> bool:
     """Return whether CUDA_VISIBLE_DEVICES names a card, by number or by the start of its UUID."""
-    names = [it.strip() for it in visible.split(",")]
+    names = [name.strip() for name in visible.split(",")]
     if str(number) in names:
         return True
     try:
-        own = text_of(nvml.nvmlDeviceGetUUID(handle))
+        uuid = text_of(nvml.nvmlDeviceGetUUID(handle))
     except nvml.NVMLError:
         return False
-    return any(it.startswith("GPU-") and own.startswith(it) for it in names)
+    return any(name.startswith("GPU-") and uuid.startswith(name) for name in names)
 
 
 def _pci_id(nvml: Any, handle: Any) -> str | None:

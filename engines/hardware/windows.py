@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from engines.hardware.cores import Logical
+from engines.hardware.cores import LogicalCore
 from engines.hardware.cpu import known_features
 from engines.hardware.values import Gpu
 from engines.sentences import N_
@@ -37,17 +37,17 @@ def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
     The memory is HardwareInformation.qwMemorySize, a 64-bit number or its eight bytes. WMI and the
     older 32-bit value never report more than 4 GB.
     """
-    found = []
+    gpus = []
     for entry in entries:
         hardware_id = str(entry.get("MatchingDeviceId", "")).lower()
-        number = re.search(r"ven_([0-9a-f]{4})", hardware_id)
-        vendor = _VENDORS.get(number[1]) if number else None
+        vendor_id = re.search(r"ven_([0-9a-f]{4})", hardware_id)
+        vendor = _VENDORS.get(vendor_id[1]) if vendor_id else None
         if vendor is None:
             continue
         size = entry.get("HardwareInformation.qwMemorySize")
         if isinstance(size, bytes):
             size = int.from_bytes(size, "little")
-        found.append(
+        gpus.append(
             Gpu(
                 name=str(entry.get("DriverDesc", N_("Graphics card"))),
                 vendor=vendor,
@@ -59,10 +59,10 @@ def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
                 usable=False,
             )
         )
-    return tuple(found)
+    return tuple(gpus)
 
 
-def cores(buffer: bytes) -> tuple[Logical, ...]:
+def cores(buffer: bytes) -> tuple[LogicalCore, ...]:
     """Parse the cores from GetLogicalProcessorInformationEx's buffer for RelationProcessorCore.
 
     Each record consists of relationship and size (32 bits each), flags and efficiency class (8 bits
@@ -70,20 +70,20 @@ def cores(buffer: bytes) -> tuple[Logical, ...]:
     number (16 bits) and 6 bytes. A higher efficiency class is a faster core.
     """
     records: list[tuple[int, list[int]]] = []
-    at = 0
-    while at + 8 <= len(buffer):
-        relationship, size = struct.unpack_from("<II", buffer, at)
+    offset = 0
+    while offset + 8 <= len(buffer):
+        relationship, size = struct.unpack_from("<II", buffer, offset)
         if relationship == _CORE and size >= 32:
-            efficiency, groups = struct.unpack_from("<xB20xH", buffer, at + 8)
+            efficiency, groups = struct.unpack_from("<xB20xH", buffer, offset + 8)
             numbers = []
             for index in range(groups):
-                mask, group = struct.unpack_from("<QH6x", buffer, at + 32 + 16 * index)
+                mask, group = struct.unpack_from("<QH6x", buffer, offset + 32 + 16 * index)
                 numbers += [group * 64 + bit for bit in range(64) if mask >> bit & 1]
             records.append((efficiency, numbers))
-        at += max(size, 8)
+        offset += max(size, 8)
     best = max((efficiency for efficiency, _ in records), default=0)
     return tuple(
-        Logical(number, str(index), efficiency == best)
+        LogicalCore(number, str(index), efficiency == best)
         for index, (efficiency, numbers) in enumerate(records)
         for number in numbers
     )
@@ -102,7 +102,8 @@ if sys.platform == "win32":
                 if name.isdigit():
                     with winreg.OpenKey(display, name) as key:
                         values = (
-                            winreg.EnumValue(key, at) for at in range(winreg.QueryInfoKey(key)[1])
+                            winreg.EnumValue(key, offset)
+                            for offset in range(winreg.QueryInfoKey(key)[1])
                         )
                         entries.append({value[0]: value[1] for value in values})
         return entries
@@ -122,7 +123,7 @@ if sys.platform == "win32":
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, _PROCESSOR) as key:
             name = str(winreg.QueryValueEx(key, "ProcessorNameString")[0])
         present = ctypes.WinDLL("kernel32").IsProcessorFeaturePresent
-        flags = [feature for number, feature in _FEATURES.items() if present(number)]
+        flags = [feature for vendor_id, feature in _FEATURES.items() if present(vendor_id)]
         if "avx2" in flags:
             # Windows cannot report these, but every processor with AVX2 has them.
             flags += ["f16c", "fma", "bmi2"]

@@ -21,7 +21,7 @@ from engines.errors import (
     NotEnoughMemory,
     Unsupported,
 )
-from engines.guard import LookGuard, UseGuard
+from engines.guard import ModelInUseGuard, UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
 from engines.llamacpp.embedder import Embedder, open_embedder
@@ -90,7 +90,7 @@ class LlamaCppEngine:
         self._embedder: Embedder | None = None
         self._loading: float | None = None
         self._guard = UseGuard()
-        self._looks = LookGuard()
+        self._in_use = ModelInUseGuard()
 
     def load(self, plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the current one. See `Engine.load`.
@@ -103,7 +103,7 @@ class LlamaCppEngine:
             self._loading = share
             progress(share)
 
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload()
             self._loading = 0.0
             try:
@@ -203,12 +203,12 @@ class LlamaCppEngine:
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count the tokens of the request. See `Engine.measure`."""
-        with self._looks.looking():
+        with self._in_use.using():
             return self.chat_model.prompter.measure(request, cancel)
 
     def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
         """Return the text's tokens. See `Engine.tokenize`."""
-        with self._looks.looking():
+        with self._in_use.using():
             vocabulary = self._vocabulary()
             if self._embedder is not None and special:
                 before, behind = vocabulary.wrapping()
@@ -217,7 +217,7 @@ class LlamaCppEngine:
 
     def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
         """Return the tokens' text. See `Engine.detokenize`."""
-        with self._looks.looking():
+        with self._in_use.using():
             vocabulary = self._vocabulary()
             pieces = map(vocabulary.shown, vocabulary.require_tokens(tokens))
             return b"".join(pieces).decode(errors="replace")
@@ -234,7 +234,7 @@ class LlamaCppEngine:
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
-        with self._guard.alone():
+        with self._guard.exclusive():
             loaded = self.chat_model
             try:
                 loaded.suit("on")
@@ -261,7 +261,7 @@ class LlamaCppEngine:
 
     def close(self) -> None:
         """Unload the model. See `Engine.close`."""
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload()
 
     @property
@@ -281,7 +281,7 @@ class LlamaCppEngine:
         finally:
             if loaded is not None and loaded.lost:
                 # The last of several answers to end is alone here.
-                with suppress(RuntimeError), self._guard.alone():
+                with suppress(RuntimeError), self._guard.exclusive():
                     self._unload()
 
     @property
@@ -318,7 +318,7 @@ class LlamaCppEngine:
         if self._loaded is not None:
             # Closing ends the rendering of chat templates at once; tokenising must be waited for.
             self._loaded.dialect.close()
-        with self._looks.taking():
+        with self._in_use.unloading():
             loaded, self._loaded = self._loaded, None
             embedder, self._embedder = self._embedder, None
         for held in (loaded, embedder):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.hardware.values import NativeDevice
-from engines.kept_file import Book
+from engines.json_cache import ValueCache
 from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION, packs
 
@@ -89,7 +89,7 @@ def _stamps(paths: Iterable[Path]) -> list[object]:
     return facts
 
 
-class TrialRecord(Book[Verdict]):
+class TrialRecord(ValueCache[Verdict]):
     """The verdicts by the identity of the device; a missing one is found by another trial.
 
     Args:

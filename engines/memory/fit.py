@@ -22,7 +22,7 @@ from engines.memory.formula.weights import (
     nothing_copied,
     weights,
 )
-from engines.models.gguf.features import Features
+from engines.models.gguf.features import DrafterInputs
 from engines.models.gguf.header import GgufHeader
 from engines.types import HEAD_BATCH, KvType
 
@@ -314,7 +314,7 @@ def _keeping_all(drafter: GgufHeader, context: int) -> GgufHeader:
     return replace(drafter, layers=replace(drafter.layers, window=context))
 
 
-def _fed_bytes(features: Features) -> int:
+def _fed_bytes(features: DrafterInputs) -> int:
     """Return the bytes of features that a drafter receives for one token."""
     return 4 * len(features.layers) * features.width
 

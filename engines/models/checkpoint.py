@@ -79,83 +79,90 @@ def contradiction(
         tensors: Dtype and shape of each tensor, by name.
         drafting: The configuration of a drafter.
     """
-    found: Iterator[str] = iter(())
+    contradictions: Iterator[str] = iter(())
     # The first layer of an Eagle-3 drafter takes the token's embedding beside the hidden state.
     if drafting is None or drafting.method != "eagle3":
-        found = _contradictions(text, tensors)
+        contradictions = _contradictions(text, tensors)
     if drafting is not None:
-        found = chain(found, _of_a_drafter(text, tensors, drafting))
-    return next(found, "")
+        contradictions = chain(contradictions, _drafter_contradictions(text, tensors, drafting))
+    return next(contradictions, "")
 
 
 def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iterator[str]:
     width, layers = int(text.get("hidden_size") or 0), int(text.get("num_hidden_layers") or 0)
-    for name, shape in _plain(tensors).items():
+    for name, shape in _unpacked_shapes(tensors).items():
         if _EMBEDDING.match(name):
-            yield from _other(name, shape, [int(text.get("vocab_size") or 0), width])
-        elif (found := _LAYER.match(name)) and found[2] in _INPUTS:
-            yield from _other(name, shape, [shape[0], width])
-    seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
+            yield from _shape_mismatch(name, shape, [int(text.get("vocab_size") or 0), width])
+        elif (match := _LAYER.match(name)) and match[2] in _INPUTS:
+            yield from _shape_mismatch(name, shape, [shape[0], width])
+    layer_numbers = {int(match[1]) for name in tensors if (match := _LAYER.match(name))}
     # A wrong config.json can name any number of layers, so build no set of that size.
-    gone = next((it for it in range(layers) if it not in seen), None) if seen else None
-    if gone is not None:
+    missing_layer = (
+        next((layer for layer in range(layers) if layer not in layer_numbers), None)
+        if layer_numbers
+        else None
+    )
+    if missing_layer is not None:
         yield (
             N_(
-                "Its config.json names {layers} layers, but the tensors of layer {gone} are not in "
-                "its files.",
+                "Its config.json names {layers} layers, but the tensors of layer "
+                "{layer} are not in its files.",
                 layers=layers,
-                gone=gone,
+                layer=missing_layer,
             )
         )
-    parts = {(found[1], found[2]) for name in tensors if (found := _NETWORK.match(name))}
+    parts = {(match[1], match[2]) for name in tensors if (match := _NETWORK.match(name))}
     for network, part in sorted(parts):
-        for other in _REST.get(part, ()):
-            if (network, other) not in parts:
+        for companion in _REST.get(part, ()):
+            if (network, companion) not in parts:
                 yield N_(
                     "The tensor {network}{other}_proj of its network is not in its files.",
                     network=network,
-                    other=other,
+                    other=companion,
                 )
 
 
-def _of_a_drafter(
+def _drafter_contradictions(
     text: Mapping[str, Any], tensors: Mapping[str, Any], drafting: DraftConfig
 ) -> Iterator[str]:
     """Yield contradictions in the projections that read the model's states and return one."""
     width, layers = int(text.get("hidden_size") or 0), int(text.get("num_hidden_layers") or 0)
-    plain, backbone = _plain(tensors), drafting.width
+    shapes, backbone = _unpacked_shapes(tensors), drafting.width
     if drafting.method != "mtp":
-        for name, shape in plain.items():
+        for name, shape in shapes.items():
             if name == "fc.weight" or name.endswith(".fc.weight"):
-                several = shape[-1] if backbone and shape[-1] % backbone == 0 else backbone
-                yield from _other(name, shape, [width, several])
+                expected_width = shape[-1] if backbone and shape[-1] % backbone == 0 else backbone
+                yield from _shape_mismatch(name, shape, [width, expected_width])
         return
-    seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
-    if more := sorted(it for it in seen if it >= layers):
+    layer_numbers = {int(match[1]) for name in tensors if (match := _LAYER.match(name))}
+    if extra_layers := sorted(layer for layer in layer_numbers if layer >= layers):
         yield (
             N_(
-                "Its config.json names {layers} layers, but its files contain tensors of layer "
-                "{more}.",
+                "Its config.json names {layers} layers, but its files contain tensors "
+                "of layer {layer}.",
                 layers=layers,
-                more=more[0],
+                layer=extra_layers[0],
             )
         )
     for name, expected in (
         ("pre_projection.weight", [width, 2 * backbone]),
         ("post_projection.weight", [backbone, width]),
     ):
-        if name in plain:
-            yield from _other(name, plain[name], expected)
+        if name in shapes:
+            yield from _shape_mismatch(name, shapes[name], expected)
 
 
-def _plain(tensors: Mapping[str, Any]) -> dict[str, list[int]]:
-    return {name: it["shape"] for name, it in tensors.items() if it.get("dtype") in _PLAIN}
+def _unpacked_shapes(tensors: Mapping[str, Any]) -> dict[str, list[int]]:
+    return {
+        name: tensor["shape"] for name, tensor in tensors.items() if tensor.get("dtype") in _PLAIN
+    }
 
 
-def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
+def _shape_mismatch(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
     """Yield how a tensor's shape differs from config.json; an expected length of 0 is unknown."""
     if len(shape) != len(expected) or any(
-        want and want != have for have, want in zip(shape, expected, strict=True)
+        expected_length and expected_length != length
+        for length, expected_length in zip(shape, expected, strict=True)
     ):
         yield (
             N_(
@@ -169,7 +176,7 @@ def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
 
 
 def _shape(lengths: list[int]) -> str:
-    return " × ".join(f"{it:,}" if it else "?" for it in lengths)
+    return " × ".join(f"{length:,}" if length else "?" for length in lengths)
 
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "nvfp4", "mxfp4"]
@@ -194,7 +201,7 @@ _DTYPES: Final[Mapping[str, Precision]] = {
 }  # fmt: skip
 _MOST_HEADER: Final = 100 << 20
 
-_UNSAID: Final[Mapping[str, Mapping[str, int]]] = {
+_DEFAULT_SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "qwen2": {
         "hidden_size": 4096,
         "num_hidden_layers": 32,
@@ -293,11 +300,11 @@ def is_checkpoint(names: list[str]) -> bool:
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint. Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged."""
     try:
-        files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
+        files = tuple(sorted(file for file in folder.iterdir() if file.suffix == ".safetensors"))
         config = json.loads(read_regular_text(folder / "config.json"))
         if not isinstance(config, dict):
             raise _damaged(folder, N_("Its config.json contains no settings."))
-        tensors = {name: it for file in files for name, it in tensors_in(file).items()}
+        tensors = {name: tensor for file in files for name, tensor in tensors_in(file).items()}
         weight_bytes = sum(file.stat().st_size for file in files)
     except FileNotFoundError as error:
         if folder.exists():
@@ -335,7 +342,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             N_("There are no safetensors files in this folder."),
             N_("Choose a folder with a config.json and safetensors files."),
         )
-    return _described(folder, files, weight_bytes, config, tensors)
+    return _describe(folder, files, weight_bytes, config, tensors)
 
 
 def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
@@ -351,7 +358,7 @@ def mismatch(target: Checkpoint, drafter: Checkpoint) -> str:
     return next(_mismatches(target, drafter), "")
 
 
-def not_for(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMismatch:
+def drafter_mismatch(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMismatch:
     """Make the error for a drafter that cannot draft for a model."""
     return DrafterMismatch(
         N_(
@@ -366,13 +373,13 @@ def not_for(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMism
 
 def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
     """Yield the reasons why a checkpoint cannot draft for a model, the most telling one first."""
-    its = drafter.drafting
-    if its is None and not drafter.chats:
+    drafting = drafter.drafting
+    if drafting is None and not drafter.chats:
         yield N_("It is not a drafter.")
     elif target.drafting is not None:
         yield N_("“{name}” is a drafter itself.", name=target.name)
-    elif its is not None:
-        yield from _of_another_model(target, drafter, its)
+    elif drafting is not None:
+        yield from _target_mismatches(target, drafter, drafting)
     if drafter.vocabulary != target.vocabulary:
         yield (
             N_(
@@ -382,50 +389,52 @@ def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
                 target_vocabulary=f"{target.vocabulary:,}",
             )
         )
-    if its is not None:
+    if drafting is not None:
         return
     if drafter.weight_bytes >= target.weight_bytes:
         yield N_("It is no smaller than the model itself.")
-    theirs = [_vocabulary_of(it.path) for it in (target, drafter)]
-    if None not in theirs and theirs[0] != theirs[1]:
-        yield N_("Its tokens are others than the model's: they have different vocabularies.")
+    vocabularies = [_vocabulary_of(checkpoint.path) for checkpoint in (target, drafter)]
+    if None not in vocabularies and vocabularies[0] != vocabularies[1]:
+        yield N_("Its tokens differ from the model’s: they have different vocabularies.")
 
 
-def _of_another_model(target: Checkpoint, drafter: Checkpoint, its: DraftConfig) -> Iterator[str]:
-    kinds = ASSISTANTS.get(drafter.model_type, ())
-    if kinds and target.model_type not in kinds:
+def _target_mismatches(
+    target: Checkpoint, drafter: Checkpoint, drafting: DraftConfig
+) -> Iterator[str]:
+    target_types = ASSISTANTS.get(drafter.model_type, ())
+    if target_types and target.model_type not in target_types:
         yield N_(
             "It is for models of the kind {family}, and this one is {architecture}.",
-            family=kinds[0],
+            family=target_types[0],
             architecture=target.model_type,
         )
-    if its.family and its.family != family_of(target.architecture):
+    if drafting.family and drafting.family != family_of(target.architecture):
         yield (
             N_(
                 "It is for models of the kind {family}, and this one is {architecture}.",
-                family=its.family,
+                family=drafting.family,
                 architecture=family_of(target.architecture),
             )
         )
-    if its.width != target.width:
+    if drafting.width != target.width:
         yield (
             N_(
                 "It was made for a model of width {width}, and this one has {target_width}.",
-                width=f"{its.width:,}",
+                width=f"{drafting.width:,}",
                 target_width=f"{target.width:,}",
             )
         )
-    if (its.layers or target.layers) != target.layers or its.reads > target.layers:
+    if (drafting.layers or target.layers) != target.layers or drafting.reads > target.layers:
         yield (
             N_(
                 "It was made for a model of {layers} layers, and this one has {target_layers}.",
-                layers=max(its.layers, its.reads),
+                layers=max(drafting.layers, drafting.reads),
                 target_layers=target.layers,
             )
         )
     shapes = {(layer.window is None, layer.width, layer.heads) for layer in target.kv}
-    theirs = {(layer.window is None, layer.width, layer.heads) for layer in drafter.kv}
-    if its.method == "mtp" and not theirs <= shapes:
+    drafter_shapes = {(layer.window is None, layer.width, layer.heads) for layer in drafter.kv}
+    if drafting.method == "mtp" and not drafter_shapes <= shapes:
         yield N_("The keys and values that it reads have another shape than the model's.")
 
 
@@ -433,27 +442,29 @@ def _vocabulary_of(folder: Path) -> int | None:
     """Return a hash of a checkpoint's tokens, for comparing; None if they cannot be read."""
     file = folder / "tokenizer.json"
     try:
-        return _hashed(file, file.stat().st_mtime_ns)
+        return _hash_tokens(file, file.stat().st_mtime_ns)
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
 @lru_cache(maxsize=16)
-def _hashed(file: Path, _changed: int) -> int:
+def _hash_tokens(file: Path, _changed: int) -> int:
     """Read and hash the tokens; cached, since there are some 100,000."""
     tokens = json.loads(read_regular_text(file))["model"]["vocab"]
     if isinstance(tokens, list):
-        return hash(tuple(it[0] for it in tokens))
+        return hash(tuple(token[0] for token in tokens))
     return hash(frozenset(tokens.items()))
 
 
 def missing_in(index: Any, files: tuple[Path, ...]) -> str:
     """Return the first file that an index names and that is missing; "" if none is."""
-    named = index.get("weight_map") if isinstance(index, dict) else None
-    if not isinstance(named, dict):
+    weight_map = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(weight_map, dict):
         return ""
-    here = {file.name for file in files}
-    return next((str(name) for name in sorted(set(named.values())) if name not in here), "")
+    existing = {file.name for file in files}
+    return next(
+        (str(name) for name in sorted(set(weight_map.values())) if name not in existing), ""
+    )
 
 
 def _index(folder: Path) -> Any:
@@ -476,18 +487,18 @@ def tensors_in(file: Path) -> dict[str, Any]:
         OSError: The file cannot be read.
         ValueError: It is not a whole safetensors file.
     """
-    with open_regular(file) as reading:
-        length = int.from_bytes(reading.read(8), "little")
+    with open_regular(file) as stream:
+        length = int.from_bytes(stream.read(8), "little")
         if not 1 < length <= min(_MOST_HEADER, file.stat().st_size):
             raise ValueError(f"{file.name} is cut off")
-        found = json.loads(reading.read(length))
-    ends = [it["data_offsets"][1] for name, it in found.items() if name != "__metadata__"]
+        header = json.loads(stream.read(length))
+    ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
     if 8 + length + max(ends, default=0) > file.stat().st_size:
         raise ValueError(f"{file.name} is cut off")
-    return {name: it for name, it in found.items() if name != "__metadata__"}
+    return {name: tensor for name, tensor in header.items() if name != "__metadata__"}
 
 
-def _described(
+def _describe(
     folder: Path,
     files: tuple[Path, ...],
     weight_bytes: int,
@@ -496,15 +507,13 @@ def _described(
 ) -> Checkpoint:
     """Describe a checkpoint. Raises ModelDamaged if its configuration is wrong."""
     try:
-        found = _checkpoint(folder, files, weight_bytes, config, tensors)
-        wrong = contradiction(language_part(config), tensors, found.drafting)
+        checkpoint = _checkpoint(folder, files, weight_bytes, config, tensors)
+        reason = contradiction(language_part(config), tensors, checkpoint.drafting)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise _damaged(
-            folder, N_("Its config.json is not as it should be: {error}.", error=error)
-        ) from error
-    if wrong:
-        raise _damaged(folder, wrong)
-    return found
+        raise _damaged(folder, N_("Its config.json is invalid: {error}.", error=error)) from error
+    if reason:
+        raise _damaged(folder, reason)
+    return checkpoint
 
 
 def _checkpoint(
@@ -516,11 +525,11 @@ def _checkpoint(
 ) -> Checkpoint:
     text = language_part(config)
     if "hidden_size" not in text:
-        text = {**_UNSAID.get(str(text.get("model_type")), {}), **text}
+        text = {**_DEFAULT_SIZES.get(str(text.get("model_type")), {}), **text}
     model_type = str(config.get("model_type") or text.get("model_type") or "")
     heads = int(text.get("num_attention_heads") or 0)
     drafting = draft_config(config)
-    own: MtpKind = "embedded" if _has_head(text, tensors) else "none"
+    own_mtp: MtpKind = "embedded" if _has_head(text, tensors) else "none"
     return Checkpoint(
         path=folder,
         name=_name(folder),
@@ -528,7 +537,9 @@ def _checkpoint(
         architecture=str((config.get("architectures") or [model_type])[0]),
         files=files,
         weight_bytes=weight_bytes,
-        parameters=sum(math.prod(it["shape"]) for it in tensors.values() if _counts(it)),
+        parameters=sum(
+            math.prod(tensor["shape"]) for tensor in tensors.values() if _is_countable(tensor)
+        ),
         precision=_precision(config, text),
         context_max=int(text.get("max_position_embeddings") or 0),
         layers=int(text.get("num_hidden_layers") or 0),
@@ -537,7 +548,7 @@ def _checkpoint(
         kv_heads=int(text.get("num_key_value_heads") or heads),
         vocabulary=int(text.get("vocab_size") or 0),
         kv=tuple(_kv(text, drafts=drafting is not None)),
-        mtp="drafter" if drafting else own,
+        mtp="drafter" if drafting else own_mtp,
         drafting=drafting,
         vision="vision_config" in config,
         # Only some Gemma 4 models hear; the others have null here.
@@ -563,40 +574,44 @@ def read_chat_template(folder: Path) -> str | None:
         config = json.loads(read_regular_text(folder / "tokenizer_config.json"))
     except (OSError, ValueError, RecursionError):
         return None
-    found = config.get("chat_template") if isinstance(config, dict) else None
-    if isinstance(found, list):
-        named = (it for it in found if isinstance(it, dict) and it.get("name") == "default")
-        found = next((it.get("template") for it in named), None)
-    return found if isinstance(found, str) else None
+    template = config.get("chat_template") if isinstance(config, dict) else None
+    if isinstance(template, list):
+        defaults = (
+            entry
+            for entry in template
+            if isinstance(entry, dict) and entry.get("name") == "default"
+        )
+        template = next((entry.get("template") for entry in defaults), None)
+    return template if isinstance(template, str) else None
 
 
 def _kv(text: Mapping[str, Any], *, drafts: bool) -> Iterator[KvLayer]:
     """Yield the layers with keys and values of their own; for an assistant, those that it reads."""
     count = int(text.get("num_hidden_layers") or 0)
     types = text.get("layer_types") or ["full_attention"] * count
-    own = count if drafts else count - int(text.get("num_kv_shared_layers") or 0)
+    own_count = count if drafts else count - int(text.get("num_kv_shared_layers") or 0)
     heads = int(text.get("num_key_value_heads") or text.get("num_attention_heads") or 0)
-    usual = int(
+    default_width = int(
         text.get("head_dim")
         or int(text.get("hidden_size") or 0) // max(1, int(text.get("num_attention_heads") or 1))
     )
-    apart = text.get("per_layer_config") or {}
+    layer_configs = text.get("per_layer_config") or {}
     if latent := int(text.get("kv_lora_rank") or 0):
         # Keys and values are computed from one vector, and only that is kept (MLA).
-        kept_of_each = latent + int(text.get("qk_rope_head_dim") or 0)
-        yield from [KvLayer(1, -(-kept_of_each // 2))] * own
+        latent_width = latent + int(text.get("qk_rope_head_dim") or 0)
+        yield from [KvLayer(1, -(-latent_width // 2))] * own_count
         return
-    for number, kind in list(enumerate(types))[:own]:
+    for number, kind in list(enumerate(types))[:own_count]:
         if kind == "linear_attention":
             continue
-        full = kind == "full_attention"
-        its = apart.get(str(number)) or {}
-        width = (text.get("global_head_dim") if full else None) or usual
-        kept = (text.get("num_global_key_value_heads") if full else None) or heads
+        is_full = kind == "full_attention"
+        layer_config = layer_configs.get(str(number)) or {}
+        width = (text.get("global_head_dim") if is_full else None) or default_width
+        kv_heads = (text.get("num_global_key_value_heads") if is_full else None) or heads
         yield KvLayer(
-            int(its.get("num_key_value_heads") or kept),
-            int(its.get("head_dim") or width),
-            None if full else int(text.get("sliding_window") or 0) or None,
+            int(layer_config.get("num_key_value_heads") or kv_heads),
+            int(layer_config.get("head_dim") or width),
+            None if is_full else int(text.get("sliding_window") or 0) or None,
         )
 
 
@@ -608,7 +623,7 @@ def _has_head(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> bool:
     return any(name.startswith("mtp.") or ".mtp" in name or extra in name for name in tensors)
 
 
-def _counts(tensor: Mapping[str, Any]) -> bool:
+def _is_countable(tensor: Mapping[str, Any]) -> bool:
     return str(tensor.get("dtype")) in {"F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}
 
 
@@ -633,12 +648,12 @@ def _precision(config: Mapping[str, Any], text: Mapping[str, Any]) -> Precision:
     return "int8" if bits == 8 else "int4"
 
 
-_ITS_OWN: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
+_SUFFIXES: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
 
 
 def weights_in(folder: Path) -> tuple[Path, ...]:
     """List a folder's safetensors files by name. Raises OSError."""
-    return tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
+    return tuple(sorted(file for file in folder.iterdir() if file.suffix == ".safetensors"))
 
 
 class CheckpointFormat(ModelFormat):
@@ -661,12 +676,15 @@ class CheckpointFormat(ModelFormat):
         return self._read[stamp]
 
     def recognises(self, path: Path) -> bool:
+        """Return whether the path is a folder."""
         return path.is_dir()
 
     def name(self, path: Path) -> str:
+        """Return the folder's name."""
         return path.name
 
     def parts(self, path: Path) -> tuple[Path, ...]:
+        """List the safetensors files; none if the folder cannot be read."""
         try:
             return weights_in(path)
         except OSError:
@@ -674,66 +692,79 @@ class CheckpointFormat(ModelFormat):
 
     def files(self, path: Path) -> tuple[Path, ...]:
         """List the safetensors files first, then the files that describe them."""
-        others = (it for it in sorted(path.iterdir()) if it.is_file() and it.suffix in _ITS_OWN)
+        other_files = (
+            file for file in sorted(path.iterdir()) if file.is_file() and file.suffix in _SUFFIXES
+        )
         weights = weights_in(path)
-        return (*weights, *(it for it in others if it not in weights))
+        return (*weights, *(file for file in other_files if file not in weights))
 
     def facts(self, model: ListedModel) -> ModelFacts:
+        """Read the facts for a list, from config.json and the tensors' headers."""
         from engines.dialect import abilities
 
-        found = self.read(model.path)
+        checkpoint = self.read(model.path)
         return ModelFacts(
-            found.architecture,
-            found.parameters,
-            found.precision.upper(),
-            found.context_max,
-            found.weight_bytes,
-            found.mtp,
+            checkpoint.architecture,
+            checkpoint.parameters,
+            checkpoint.precision.upper(),
+            checkpoint.context_max,
+            checkpoint.weight_bytes,
+            checkpoint.mtp,
             can=(
-                *abilities(found.chat_template),
-                *(("sees",) if found.vision else ()),
-                *(("hears",) if found.hearing else ()),
+                *abilities(checkpoint.chat_template),
+                *(("sees",) if checkpoint.vision else ()),
+                *(("hears",) if checkpoint.hearing else ()),
             ),
         )
 
     def details(self, model: ListedModel) -> FileDetails:
-        found = self.read(model.path)
+        """Read everything that the checkpoint says about itself."""
+        checkpoint = self.read(model.path)
         return FileDetails(
             **vars(self.facts(model)),
-            title=found.name,
-            weight_bytes=found.weight_bytes,
-            embedding_length=found.width,
-            layers=found.layers,
-            heads=found.heads,
-            kv_heads=found.kv_heads,
-            vocab_size=found.vocabulary,
-            chat_template=found.chat_template,
-            vision=found.vision,
+            title=checkpoint.name,
+            weight_bytes=checkpoint.weight_bytes,
+            embedding_length=checkpoint.width,
+            layers=checkpoint.layers,
+            heads=checkpoint.heads,
+            kv_heads=checkpoint.kv_heads,
+            vocab_size=checkpoint.vocabulary,
+            chat_template=checkpoint.chat_template,
+            vision=checkpoint.vision,
         )
 
     def template(self, model: ListedModel) -> str:
+        """Read the chat template; "" if there is none."""
         return self.read(model.path).chat_template or ""
 
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
-        found = self.read(path)
-        if found.mtp == "drafter":
+        """Refuse a drafter without its model, and any checkpoint that writes no text."""
+        checkpoint = self.read(path)
+        if checkpoint.mtp == "drafter":
             listed = list(models)
             if not self.targets(path, listed):
-                users = list(self._readable(it.path for it in listed if not it.builtin))
-                if len(users) == 1:
+                added_models = list(
+                    self._readable(model.path for model in listed if not model.builtin)
+                )
+                if len(added_models) == 1:
                     # Say why it does not fit the only model there is.
-                    raise not_for(users[0], found, mismatch(users[0], found))
+                    raise drafter_mismatch(
+                        added_models[0], checkpoint, mismatch(added_models[0], checkpoint)
+                    )
                 raise DrafterMismatch(
-                    N_("“{name}” was not added.", name=found.name),
+                    N_("“{name}” was not added.", name=checkpoint.name),
                     N_("It is a drafter, and its model is not on this computer."),
                     N_("Add its model first, then the drafter."),
                 )
             return True
-        if not found.chats:
+        if not checkpoint.chats:
             raise NotAChatModel(
-                N_("“{name}” is not a model to chat with.", name=found.name),
-                N_("It is a {architecture}, which writes no text.", architecture=found.architecture)
-                if found.architecture
+                N_("“{name}” is not a model to chat with.", name=checkpoint.name),
+                N_(
+                    "It is a {architecture}, which writes no text.",
+                    architecture=checkpoint.architecture,
+                )
+                if checkpoint.architecture
                 else N_("Its config.json does not say what it is."),
                 N_("Choose a checkpoint of a chat model."),
             )
@@ -750,33 +781,40 @@ class CheckpointFormat(ModelFormat):
         except EngineError:
             return None
         folders = filter(self.recognises, (*added, *found))
-        return next((it.path for it in self._readable(folders) if pairs(target, it)), None)
+        return next(
+            (candidate.path for candidate in self._readable(folders) if pairs(target, candidate)),
+            None,
+        )
 
     def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
+        """Return None: an unreadable drafter is refused when it is added."""
         return None  # an unreadable drafter is refused when it is added
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
-        its = self.read(drafter)
+        """Return the models that a drafter checkpoint was made for."""
+        draft_checkpoint = self.read(drafter)
         return [
             model
             for model in models
             for target in self._readable([model.path])
-            if pairs(target, its)
+            if pairs(target, draft_checkpoint)
         ]
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        """Return the smaller checkpoints with the same vocabulary as the model."""
         try:
             target = self.read(model.path)
         except EngineError:
             return []
         return [
-            it
-            for it in others
-            for its in self._readable([it.path])
-            if its.drafting is None and not mismatch(target, its)
+            candidate
+            for candidate in others
+            for checkpoint in self._readable([candidate.path])
+            if checkpoint.drafting is None and not mismatch(target, checkpoint)
         ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:
+        """Return a sentence on what drafts for it: a drafter, its own head, or nothing."""
         if drafter is not None:
             return N_("This model can answer faster: its drafter guesses ahead.")
         if self.read(model.path).mtp == "embedded":

@@ -61,15 +61,17 @@ def draft_config(config: Mapping[str, Any]) -> DraftConfig | None:
     text = language_part(config)
     if method == "mtp":
         return DraftConfig(method, int(config.get("backbone_hidden_size") or 0))
-    told = config.get("speculators_config") or {}
-    proposals = told.get("proposal_methods") or [{}]
+    speculators = config.get("speculators_config") or {}
+    proposals = speculators.get("proposal_methods") or [{}]
     block = int(config.get("block_size") or 0)
     return DraftConfig(
         method,
         width=int(config.get("target_hidden_size") or text.get("hidden_size") or 0),
         layers=int(config.get("num_target_layers") or 0),
         reads=max(_layers_read(config), default=0),
-        family=family_of(next(iter((told.get("verifier") or {}).get("architectures") or ()), "")),
+        family=family_of(
+            next(iter((speculators.get("verifier") or {}).get("architectures") or ()), "")
+        ),
         # The first token of a block is already known.
         depth=int(proposals[0].get("speculative_tokens") or max(0, block - 1)),
     )
@@ -81,8 +83,10 @@ def draft_method(config: Mapping[str, Any]) -> DraftMethod | None:
         return "mtp"
     if "speculators_model_type" in config:
         return _SPECULATORS.get(str(config["speculators_model_type"]))
-    named = config.get("architectures")
-    architecture = str(named[0]) if isinstance(named, list) and named else ""
+    architectures = config.get("architectures")
+    architecture = (
+        str(architectures[0]) if isinstance(architectures, list) and architectures else ""
+    )
     if architecture.startswith("DFlash"):
         return "dflash"
     if architecture.startswith("Eagle3") or architecture.endswith("Eagle3"):
@@ -107,8 +111,8 @@ def family_of(architecture: str) -> str:
 
 def _layers_read(config: Mapping[str, Any]) -> Iterator[int]:
     """Yield, for each layer whose states are read, the number of layers up to and including it."""
-    within = [config.get(name) or {} for name in ("eagle_config", "dflash_config")]
-    for part in (config, *within):
+    parts = [config.get(name) or {} for name in ("eagle_config", "dflash_config")]
+    for part in (config, *parts):
         for name in ("eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids"):
             yield from (int(number) for number in part.get(name) or ())
         yield from (int(number) + 1 for number in part.get("target_layer_ids") or ())

@@ -33,15 +33,15 @@ class EmbeddingFamily:
     passage: str = "{}"
     dimensions: int = 0
 
-    def asked(self, question: str) -> str:
+    def query_text(self, question: str) -> str:
         """Return a question with the family's prompt."""
         return self.query.replace("{}", question)
 
-    def told(self, passage: str) -> str:
+    def passage_text(self, passage: str) -> str:
         """Return a passage with the family's prompt."""
         return self.passage.replace("{}", passage)
 
-    def kept(self, dimensions: int) -> int:
+    def kept_dimensions(self, dimensions: int) -> int:
         """Return the number of a vector's dimensions to keep, a multiple of eight."""
         return min(self.dimensions or dimensions, dimensions) // 8 * 8
 
@@ -89,7 +89,7 @@ _FAMILIES: Final[tuple[tuple[Callable[[str, str], bool], EmbeddingFamily], ...]]
 
 OTHER: Final = EmbeddingFamily("other")
 
-FAMILIES: Final = (*(it for _, it in _FAMILIES), OTHER)
+FAMILIES: Final = (*(family for _, family in _FAMILIES), OTHER)
 """All families, the preferred ones first: small ones that know many languages."""
 
 
@@ -133,7 +133,9 @@ EVERYDAY: Final = (
 
 def family_of(architecture: str, name: str) -> EmbeddingFamily:
     """Return the family of an embedding model by its architecture and name."""
-    return next((it for is_it, it in _FAMILIES if is_it(architecture, name.lower())), OTHER)
+    return next(
+        (family for matches, family in _FAMILIES if matches(architecture, name.lower())), OTHER
+    )
 
 
 def _words(name: str) -> set[str]:

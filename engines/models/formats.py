@@ -16,23 +16,26 @@ class Formats:
     """The formats, found by model or by path.
 
     Args:
-        known: The headers that earlier runs have read.
+        store: The headers that earlier runs have read.
     """
 
-    def __init__(self, known: HeaderStore) -> None:
+    def __init__(self, store: HeaderStore) -> None:
         self._formats: tuple[ModelFormat, ...] = (
             CheckpointFormat(),
             ServedFormat(),
-            GgufFormat(Headers(known)),
+            GgufFormat(Headers(store)),
         )
-        self._by_engine = {it.engine: it for it in self._formats}
+        self._by_engine = {format_.engine: format_ for format_ in self._formats}
 
     def __iter__(self) -> Iterator[ModelFormat]:
         return iter(self._formats)
 
     def of(self, model: ListedModel) -> ModelFormat:
+        """Return the format of a listed model, by its engine."""
         return self._by_engine[model.engine]
 
     def at(self, path: Path) -> ModelFormat:
         """Return the format that recognises a path, else GGUF, whose errors say what is wrong."""
-        return next((it for it in self._formats if it.recognises(path)), self._formats[-1])
+        return next(
+            (format_ for format_ in self._formats if format_.recognises(path)), self._formats[-1]
+        )

@@ -23,7 +23,7 @@ from typing import Final
 
 from engines.errors import DrafterMismatch
 from engines.models.gguf import heads
-from engines.models.gguf.features import DFLASH, EAGLE3, Features, feeds
+from engines.models.gguf.features import DFLASH, EAGLE3, DrafterInputs, provides_input
 from engines.models.gguf.header import GEMMA4_ASSISTANT, GgufHeader
 from engines.models.gguf.layers import Layers
 from engines.sentences import N_
@@ -31,17 +31,17 @@ from engines.sentences import N_
 _TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
 """The architectures of drafters that read their target's KV cache, and of these targets."""
 
-_WITH_HEADS: Final = N_(
+_HEADS_ADVICE: Final = N_(
     "This model answers faster with its prediction layers (mtp-….gguf), which can be added as a"
     " model."
 )
-_HELPED: Final = {
+_DRAFTER_ADVICE: Final = {
     "gemma4": N_(
         "This model answers faster with its drafter (gemma4-assistant), which can be added as"
         " a model."
     ),
-    "qwen35": _WITH_HEADS,
-    "qwen35moe": _WITH_HEADS,
+    "qwen35": _HEADS_ADVICE,
+    "qwen35moe": _HEADS_ADVICE,
 }
 """Architectures whose models were all published with a drafter; a file can lack it."""
 
@@ -53,7 +53,7 @@ def may_draft(architecture: str) -> bool:
 
 def may_have_drafter(architecture: str) -> bool:
     """Return whether separate drafter files may exist for models of this architecture."""
-    return often_has_drafter(architecture) or feeds(architecture)
+    return often_has_drafter(architecture) or provides_input(architecture)
 
 
 def often_has_drafter(architecture: str) -> bool:
@@ -101,10 +101,10 @@ def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Pat
     """
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 
-    def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, bool, int, str]:
-        path, header = found
-        like = header.quantisation == target.quantisation
-        return header.features is None, like, header.weight_bytes, str(path)
+    def rank(candidate: tuple[Path, GgufHeader]) -> tuple[bool, bool, int, str]:
+        path, header = candidate
+        same_quantisation = header.quantisation == target.quantisation
+        return header.features is None, same_quantisation, header.weight_bytes, str(path)
 
     return max(fitting, key=rank)[0] if fitting else None
 
@@ -115,24 +115,24 @@ def mtp_advice(header: GgufHeader) -> str:
         return N_("This model can answer faster: its file predicts several tokens at once.")
     if header.why_no_head:
         return header.why_no_head
-    if header.architecture in _HELPED:
-        return _HELPED[header.architecture]
+    if header.architecture in _DRAFTER_ADVICE:
+        return _DRAFTER_ADVICE[header.architecture]
     return N_("This model cannot guess ahead; only text that it copies comes faster.")
 
 
 def _unusable(drafter: GgufHeader) -> str:
     if drafter.kind == "chat":
-        cannot = N_(
-            "The memory of {architecture} models cannot take tokens back.",
+        reason = N_(
+            "Models of the kind {architecture} cannot remove tokens from their memory.",
             architecture=drafter.architecture,
         )
-        return cannot if drafter.recurrent else ""
+        return reason if drafter.recurrent else ""
     if drafter.kind != "drafter":
         return N_("It is not a drafter.")
     if drafter.heads_alone or drafter.features is not None:
         return drafter.why_no_head
     if drafter.nextn_predict_layers != drafter.block_count:
-        return N_("It contradicts itself: not all of its layers are there to predict.")
+        return N_("It contradicts itself: not all of its layers are prediction layers.")
     return ""
 
 
@@ -148,7 +148,7 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         return
     if drafter.features is not None:
         yield from _vocabularies(target, drafter)
-        yield from _fed(target, drafter, drafter.features)
+        yield from _input_mismatches(target, drafter, drafter.features)
         return
     family = _TARGETS.get(drafter.architecture, drafter.architecture)
     if target.architecture != family:
@@ -160,7 +160,7 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         return
     yield from _vocabularies(target, drafter)
     if drafter.heads_alone:
-        yield from _cut_off(target, drafter)
+        yield from _trunk_differences(target, drafter)
         return
     if drafter.embedding_length_out != target.embedding_length:
         yield (
@@ -171,12 +171,12 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
             )
         )
     if target.layers is None or drafter.layers is None:
-        yield N_("One of the two says nothing of its layers.")
+        yield N_("One of the two files does not describe its layers.")
     else:
         yield from _attention(target.layers, drafter.layers)
 
 
-def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
+def _trunk_differences(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     """Yield the differences between the target and the model that the layers were cut off from."""
     if drafter.embedding_length != target.embedding_length:
         yield (
@@ -198,19 +198,21 @@ def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         yield N_("The model has an output layer of its own, which is missing here.")
 
 
-def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterator[str]:
+def _input_mismatches(
+    target: GgufHeader, drafter: GgufHeader, inputs: DrafterInputs
+) -> Iterator[str]:
     """Yield the reasons why the target cannot provide what a drafter reads or lacks."""
-    if not feeds(target.architecture):
+    if not provides_input(target.architecture):
         yield (
             N_(
-                "It reads what goes into layers of its model, which the engine does not tell of "
-                "models of the kind {architecture}.",
+                "It reads the inputs of its model’s layers, which the engine does not "
+                "provide for models of the kind {architecture}.",
                 architecture=target.architecture,
             )
         )
         return
-    widths = {features.width}
-    if not (features.own_table and features.own_output):
+    widths = {inputs.width}
+    if not (inputs.own_table and inputs.own_output):
         widths.add(drafter.embedding_length)
     for width in sorted(widths - {target.embedding_length}):
         yield (
@@ -220,8 +222,8 @@ def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterato
                 target_width=f"{target.embedding_length:,}",
             )
         )
-    for layer in features.layers:
-        if not feeds(target.architecture, layer, target.trunk):
+    for layer in inputs.layers:
+        if not provides_input(target.architecture, layer, target.trunk):
             yield N_(
                 "It reads layer {layer} of its model, and this one has {trunk}.",
                 layer=layer,
@@ -270,19 +272,20 @@ def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
         (N_("sliding key"), drafter.key_length_swa, target.key_length_swa),
         (N_("sliding value"), drafter.value_length_swa, target.value_length_swa),
     )
-    for what, its, models in kinds:
-        if its != models:
+    for kind, length, target_length in kinds:
+        if length != target_length:
             yield N_(
-                "The {what}s that it reads are {its} values long, and the model's are {models}.",
-                what=what,
-                its=its,
-                models=models,
+                "The {kind}s that it reads are {length} values long, and the model’s "
+                "are {target_length}.",
+                kind=kind,
+                length=length,
+                target_length=target_length,
             )
     for sliding, kv_heads in zip(drafter.sliding, drafter.kv_heads, strict=True):
-        there = target.kv_heads[-2 if sliding else -1]
-        if kv_heads != there:
+        target_heads = target.kv_heads[-2 if sliding else -1]
+        if kv_heads != target_heads:
             yield N_(
-                "It reads the keys of {kv_heads} heads, and the model has {there}.",
+                "It reads the keys of {kv_heads} heads, and the model has {target_heads}.",
                 kv_heads=kv_heads,
-                there=there,
+                target_heads=target_heads,
             )

@@ -13,14 +13,14 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import EngineError, ModelNotFound, ServerFailed
+from engines.openai.access import ServedModelAccess
 from engines.openai.body import DECLINED, EXTRAS, Body, chat_body, completion_body
-from engines.openai.faults import TooLong, Unwanted
+from engines.openai.faults import FieldRefused, TooLong
+from engines.openai.features import TOOLS
 from engines.openai.fitting import FittedMessages, Fitter, measure
-from engines.openai.kinds import TOOLS
 from engines.openai.media import media_refused
 from engines.openai.reading import AnswerReader, Delta
 from engines.openai.unused import unused
-from engines.openai.via import Via
 from engines.sentences import N_
 from engines.types import (
     ChatRequest,
@@ -34,7 +34,7 @@ from engines.types import (
     Usage,
 )
 
-__all__ = ["Via", "answer", "measure"]
+__all__ = ["ServedModelAccess", "answer", "measure"]
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ _NO_TOOLS: Final = re.compile(r"not support tools|--tool-call-parser|requires --
 Pieces = Generator[dict[str, Any], None, None]
 
 
-def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Event]:
+def answer(request: ChatRequest, access: ServedModelAccess, cancel: CancelToken) -> Iterator[Event]:
     """Answer a request, and yield the events of `Engine.chat`.
 
     Cancelling closes the connection, which ends the answer on the server too, and yields
@@ -65,7 +65,7 @@ def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Even
         EngineError: The answer failed; events that were already yielded stay valid.
     """
     with Connection.ended_by(cancel) as connection:
-        yield from _Answering(request, via, cancel, connection).events()
+        yield from _Answer(request, access, cancel, connection).events()
 
 
 @dataclass
@@ -73,118 +73,141 @@ class _Clock:
     """Times of an answer, in seconds of perf_counter.
 
     Attributes:
-        began: Time of the request.
+        started: Time of the request.
         first: Time of the first text, or None.
         last: Time of the latest text.
-        before: Completion tokens that had arrived at `first`.
+        tokens_before: Completion tokens that had arrived at `first`.
     """
 
-    began: float
+    started: float
     first: float | None = None
     last: float = 0.0
-    before: int = 0
+    tokens_before: int = 0
 
-    def saw(self, completion: int | None) -> None:
+    def note_text(self, completion: int | None) -> None:
         """Note that text has arrived; `completion` is the number of completion tokens so far."""
-        now = perf_counter()
+        time = perf_counter()
         if self.first is None:
-            self.first = now
-            self.before = completion or 1
-        self.last = now
+            self.first = time
+            self.tokens_before = completion or 1
+        self.last = time
 
 
-class _Answering:
+class _Answer:
     """An answer in progress, from the request to its figures."""
 
     def __init__(
-        self, request: ChatRequest, via: Via, cancel: CancelToken, connection: Connection
+        self,
+        request: ChatRequest,
+        access: ServedModelAccess,
+        cancel: CancelToken,
+        connection: Connection,
     ) -> None:
         self._request = request
-        self._via = via
+        self._access = access
         self._cancel = cancel
         self._connection = connection
         self._seed = _seed(request)
-        self._without = set(via.without)
+        self._omitted = set(access.omitted)
         self._clock = _Clock(perf_counter())
-        begun = request.messages[-1] if request.messages else None
-        goes_on = begun is not None and begun.role == "assistant" and bool(begun.text)
+        last_message = request.messages[-1] if request.messages else None
+        continues = (
+            last_message is not None
+            and last_message.role == "assistant"
+            and bool(last_message.text)
+        )
         self._reading = AnswerReader(
-            "answer" if goes_on else "start",
+            "answer" if continues else "start",
             # Only the server knows where an echoed prompt ends, so stop strings are left to it
             # there.
             () if request.judges_prompt else request.stop,
-            expected=not goes_on and request.prompt is None and via.expects(request.thinking),
+            expected=not continues
+            and request.prompt is None
+            and access.expects_reasoning(request.thinking),
             raw=request.prompt is not None,
             tools=request.tools if request.tool_choice != "none" else (),
-            called=via.client.called,
+            server_name=access.client.server_name,
         )
         self._ready: PromptReady | None = None
 
     def events(self) -> Iterator[Event]:
         """Yield the events of the answer."""
         fitted: FittedMessages | None = None
-        finish: FinishReason = "cancelled"
+        reason: FinishReason = "cancelled"
         try:
             if not self._cancel.cancelled:
                 fitted, stream = self._open()
                 with closing(stream) as pieces:
-                    yield from self._told(fitted, pieces)
-                finish = self._finish()
+                    yield from self._stream_events(fitted, pieces)
+                reason = self._finish()
         except EngineError:
             if not self._cancel.cancelled:
-                yield from self._reading.held()
+                yield from self._reading.flush()
                 raise
-            finish = "cancelled"
+            reason = "cancelled"
         if self._ready is None:
             yield self._prompt(fitted)
-        yield from self._reading.held()
-        yield self._done(finish)
+        yield from self._reading.flush()
+        yield self._done(reason)
 
     def _open(self) -> tuple[FittedMessages, Pieces]:
         """Open the stream and read its first piece; retry without parts that the server refuses."""
-        fitter = Fitter(self._request, self._via, self._connection)
-        without = self._without
+        fitter = Fitter(self._request, self._access, self._connection)
+        omitted = self._omitted
         for _ in range(_TRIES):
             fitted = fitter.fit()
-            stream = self._ask(self._body(fitted, without))
+            stream = self._send(self._body(fitted, omitted))
             try:
-                return fitted, _begun(stream)
+                return fitted, _with_first_piece(stream)
             except TooLong as error:
-                fitter.refused(error, fitted)
+                fitter.learn_from_refusal(error, fitted)
                 last: EngineError = error
             except ServerFailed as error:
-                extra = _named_in(error.said, without) if isinstance(error, Unwanted) else None
+                extra = (
+                    _refused_field(error.message, omitted)
+                    if isinstance(error, FieldRefused)
+                    else None
+                )
                 if extra is None:
                     raise media_refused(
-                        self._request.messages, self._via.client.called, self._via.model, error
+                        self._request.messages,
+                        self._access.client.server_name,
+                        self._access.model,
+                        error,
                     ) from error
-                _log.info("%s refuses %s, so it goes without", self._via.client.called, extra)
-                without.add(extra)
+                _log.info(
+                    "%s refuses %s, so it goes without", self._access.client.server_name, extra
+                )
+                omitted.add(extra)
                 last = error
         raise last
 
-    def _ask(self, body: Body) -> Pieces:
-        client = self._via.client
-        ask = client.chat if self._request.prompt is None else client.completion
-        return ask(body, self._connection)
+    def _send(self, body: Body) -> Pieces:
+        client = self._access.client
+        send = client.chat if self._request.prompt is None else client.completion
+        return send(body, self._connection)
 
-    def _body(self, fitted: FittedMessages, without: set[str]) -> Body:
-        request, via, most = self._request, self._via, fitted.max_tokens
+    def _body(self, fitted: FittedMessages, omitted: set[str]) -> Body:
+        request, access, max_tokens = self._request, self._access, fitted.max_tokens
         if request.prompt is not None:
             return completion_body(
-                request, via.model, via.kind, self._seed, most,
-                drafts=via.drafts, special=via.special, without=without,
+                request, access.model, access.kind, self._seed, max_tokens,
+                drafts=access.drafts, omitted=omitted,
+                keep_special_tokens=access.keep_special_tokens,
             )  # fmt: skip
         body = chat_body(
-            request, via.model, via.kind, fitted.messages, self._seed, most,
-            drafts=via.drafts, special=via.special, thinks=via.expects(request.thinking),
-            without=without, holds_calls=via.holds_calls,
+            request, access.model, access.kind, fitted.messages, self._seed, max_tokens,
+            drafts=access.drafts, keep_special_tokens=access.keep_special_tokens,
+            thinks=access.expects_reasoning(request.thinking),
+            omitted=omitted, enforces_calls=access.enforces_calls,
         )  # fmt: skip
-        if "max_tokens" in without and fitted.max_tokens is not None:
+        if "max_tokens" in omitted and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens
         return body
 
-    def _told(self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
+    def _stream_events(
+        self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]
+    ) -> Iterator[Event]:
         """Yield the events of the stream, until a stop string or a cancellation."""
         reading, request = self._reading, self._request
         for piece in pieces:
@@ -194,8 +217,8 @@ class _Answering:
                 yield self._prompt(fitted)
                 if request.echo and not request.judges_prompt and isinstance(request.prompt, str):
                     yield PromptEcho(request.prompt)
-            if deltas or reading.calls:
-                self._clock.saw(reading.figures.completion)
+            if deltas or reading.has_calls:
+                self._clock.note_text(reading.figures.completion)
             for delta in deltas:
                 if self._cancel.cancelled:
                     return
@@ -204,24 +227,24 @@ class _Answering:
                 return
         yield from self._rest()
         if reading.figures.prompt is not None and fitted.messages:
-            self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
+            self._access.estimator.learn(fitted.messages, max(1, reading.figures.prompt))
 
     def _require_model(self, piece: dict[str, Any]) -> None:
         """Refuse a llama-server with another model, because it would answer with that model."""
-        via, told = self._via, piece.get("model")
-        if via.kind != "llama-server" or not isinstance(told, str) or told == via.model:
+        access, served = self._access, piece.get("model")
+        if access.kind != "llama-server" or not isinstance(served, str) or served == access.model:
             return
-        offered = [it.id for it in via.client.models()]
-        if via.model not in offered:
+        offered = [model.id for model in access.client.models()]
+        if access.model not in offered:
             raise ModelNotFound(
                 N_(
-                    "{called} has no model “{model}” any more.",
-                    called=via.client.called,
-                    model=via.model,
+                    "{called} no longer has the model “{model}”.",
+                    called=access.client.server_name,
+                    model=access.model,
                 ),
                 N_(
-                    "It was started with another one, and would answer with that: {served}.",
-                    served=told,
+                    "It was started with another model and would answer with that one: {served}.",
+                    served=served,
                 ),
                 N_("Test the server again under Servers, and choose a model that it offers."),
             )
@@ -230,18 +253,22 @@ class _Answering:
         for delta in self._reading.end():
             if isinstance(delta, ToolCall) and not delta.name:
                 raise ServerFailed(
-                    N_("The model asked for a tool without saying for which."),
-                    N_("What the server sent of it is incomplete."),
+                    N_("The model asked for a tool without naming it."),
+                    N_("The server sent an incomplete tool call."),
                     N_("Ask again."),
                 )
             yield delta
 
     def _prompt(self, fitted: FittedMessages | None) -> PromptReady:
-        told = self._reading.figures.prompt
-        guess = fitted.tokens if fitted else self._via.gauge.guess(self._request.messages)
+        reported = self._reading.figures.prompt
+        estimate = (
+            fitted.tokens if fitted else self._access.estimator.estimate(self._request.messages)
+        )
         left = fitted.left if fitted else ()
         cached = self._reading.figures.cached
-        self._ready = PromptReady(guess if told is None else told, cached, len(left), left)
+        self._ready = PromptReady(
+            estimate if reported is None else reported, cached, len(left), left
+        )
         return self._ready
 
     def _finish(self) -> FinishReason:
@@ -256,7 +283,7 @@ class _Answering:
             raise ServerFailed(
                 N_(
                     "{called} ended the answer before it was complete.",
-                    called=self._via.client.called,
+                    called=self._access.client.server_name,
                 ),
                 N_("A filter on the server stopped it.")
                 if filtered
@@ -267,82 +294,86 @@ class _Answering:
             )
         if reason == "length":
             return "length"  # a truncated call must not be carried out
-        return "tool" if reading.calls else "stop"
+        return "tool" if reading.has_calls else "stop"
 
     def _done(self, finish: FinishReason) -> Done:
-        reading, figures, via = self._reading, self._reading.figures, self._via
+        reading, figures, access = self._reading, self._reading.figures, self._access
         ready = self._ready or self._prompt(None)
         completion = figures.completion
         if completion is None:
-            completion = via.gauge.of_bytes(reading.thought + reading.said)
+            completion = access.estimator.estimate_bytes(
+                reading.reasoning_bytes + reading.answer_bytes
+            )
         return Done(
             finish,
             Usage(
                 prompt_tokens=figures.prompt or ready.prompt_tokens,
                 cached_tokens=figures.cached,
                 completion_tokens=completion,
-                context=via.context,
+                context=access.context,
                 left_out=ready.left_out,
-                reasoning_tokens=self._reasoned(completion),
+                reasoning_tokens=self._reasoning_tokens(completion),
                 guessed=figures.completion is None,
             ),
             self._timing(),
-            via.report(self._request, figures.drafted),
+            access.report(self._request, figures.drafted),
             self._seed,
-            unused(self._request, via.kind, self._without, drafts=via.drafts),
-            reading.met if reading.met in self._request.stop else "",
+            unused(self._request, access.kind, self._omitted, drafts=access.drafts),
+            reading.stop_string if reading.stop_string in self._request.stop else "",
         )
 
-    def _reasoned(self, completion: int) -> int:
+    def _reasoning_tokens(self, completion: int) -> int:
         """Return the reasoning tokens as reported, else as counted, else by their share of text."""
         reading = self._reading
-        if not reading.thought:
+        if not reading.reasoning_bytes:
             return 0
-        told = reading.figures.reasoning or reading.thought_tokens
-        if told:
-            return min(told, completion)
-        return completion * reading.thought // (reading.thought + reading.said)
+        tokens = reading.figures.reasoning or reading.reasoning_tokens
+        if tokens:
+            return min(tokens, completion)
+        return (
+            completion * reading.reasoning_bytes // (reading.reasoning_bytes + reading.answer_bytes)
+        )
 
     def _timing(self) -> Timing:
         """Return the timing; the decoding speed is 0 if nobody counted the tokens."""
         clock, figures = self._clock, self._reading.figures
         completion = figures.completion or 0
         if clock.first is None:
-            return Timing(self._via.load_s, 0.0, 0.0, 0.0)
-        ttft = clock.first - clock.began
+            return Timing(self._access.load_s, 0.0, 0.0, 0.0)
+        ttft = clock.first - clock.started
         prompt = (figures.prompt or 0) - figures.cached
-        seconds, tokens = clock.last - clock.first, completion - clock.before
+        seconds, tokens = clock.last - clock.first, completion - clock.tokens_before
         if tokens <= 0 or seconds <= 0:
-            seconds, tokens = clock.last - clock.began, completion
+            seconds, tokens = clock.last - clock.started, completion
         return Timing(
-            load_s=self._via.load_s,
+            load_s=self._access.load_s,
             ttft_s=ttft,
             prefill_tok_s=figures.prefill or _rate(prompt, ttft),
             decode_tok_s=figures.decode or _rate(tokens, seconds),
         )
 
 
-def _begun(stream: Pieces) -> Pieces:
+def _with_first_piece(stream: Pieces) -> Pieces:
     """Return the stream with its first piece already read, so that a refusal is raised now."""
     first = next(stream, None)
 
-    def whole() -> Pieces:
+    def all_pieces() -> Pieces:
         with closing(stream):
             if first is not None:
                 yield first
                 yield from stream
 
-    return whole()
+    return all_pieces()
 
 
-def _named_in(said: str, without: set[str]) -> str | None:
+def _refused_field(message: str, omitted: set[str]) -> str | None:
     """Return the field that a refusal names, if the request can go without it."""
-    if "max_completion_tokens" in said and "max_tokens" not in without:
+    if "max_completion_tokens" in message and "max_tokens" not in omitted:
         return "max_tokens"  # OpenAI's newer models use another name for it.
-    if TOOLS not in without and _NO_TOOLS.search(said):
+    if TOOLS not in omitted and _NO_TOOLS.search(message):
         return TOOLS
-    names = (*EXTRAS, *DECLINED) if _DECLINES.search(said) else EXTRAS
-    return next((name for name in names if name in said and name not in without), None)
+    names = (*EXTRAS, *DECLINED) if _DECLINES.search(message) else EXTRAS
+    return next((name for name in names if name in message and name not in omitted), None)
 
 
 def _seed(request: ChatRequest) -> int:

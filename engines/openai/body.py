@@ -11,7 +11,7 @@ from engines.dialect.formats import HERMES
 from engines.dialect.tool_turns import ToolTurns, instructions, numbered
 from engines.dialect.tools import offered
 from engines.errors import EngineFailed, GrammarInvalid, Unsupported
-from engines.openai.kinds import BUDGET, HABITS, TOOLS, Habits
+from engines.openai.features import BUDGET, FEATURES, TOOLS, ServerFeatures
 from engines.openai.media import content_of
 from engines.openai.values import ServerKind
 from engines.sentences import N_
@@ -45,20 +45,20 @@ def chat_body(
     max_tokens: int | None,
     *,
     drafts: bool = False,
-    special: bool = False,
+    keep_special_tokens: bool = False,
     thinks: bool = False,
-    without: Set[str] = frozenset(),
-    holds_calls: bool = True,
+    omitted: Set[str] = frozenset(),
+    enforces_calls: bool = True,
 ) -> Body:
     """Build the body of POST /v1/chat/completions.
 
     Args:
         messages: The messages of the request that fit the context.
         drafts: The server drafts tokens ahead; vLLM then refuses min_p.
-        special: See `Via`.
+        keep_special_tokens: See `ServedModelAccess`.
         thinks: The model will reason before it answers.
-        without: See `Via`.
-        holds_calls: See `Via`.
+        omitted: See `ServedModelAccess`.
+        enforces_calls: See `ServedModelAccess`.
 
     Raises:
         GrammarInvalid: The server cannot follow the grammar, or the schema is not JSON.
@@ -67,23 +67,25 @@ def chat_body(
     """
     must_call = bool(request.tools) and request.tool_choice == "required"
     if must_call:  # a forced call is not an answer that could follow a grammar
-        free = replace(request.sampling, grammar=None, schema=None)
-        request = replace(request, sampling=free)
-    held = must_call and kind == "vllm" and (TOOLS in without or not holds_calls)
-    body = prompt_body(request, model, kind, messages, without)
-    body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
-    body |= _tool_choice(request, without)
-    if held:
-        body |= _held_call(request)
-    habits = HABITS[kind]
-    if request.thinking_budget is not None and habits.budget is not None:
-        body[habits.budget] = request.thinking_budget
-    if (held or request.sampling.guided) and kind == "vllm" and not thinks:
+        sampling = replace(request.sampling, grammar=None, schema=None)
+        request = replace(request, sampling=sampling)
+    is_forced = must_call and kind == "vllm" and (TOOLS in omitted or not enforces_calls)
+    body = prompt_body(request, model, kind, messages, omitted)
+    body |= _answer_body(
+        request, kind, seed, max_tokens, drafts=drafts, keep_special_tokens=keep_special_tokens
+    )
+    body |= _tool_choice(request, omitted)
+    if is_forced:
+        body |= _forced_call(request)
+    features = FEATURES[kind]
+    if request.thinking_budget is not None and features.budget is not None:
+        body[features.budget] = request.thinking_budget
+    if (is_forced or request.sampling.guided) and kind == "vllm" and not thinks:
         # Otherwise a server with a reasoning parser applies the grammar only after some reasoning.
         body["include_reasoning"] = False
     if (likeliest := request.sampling.logprobs) is not None:
         body |= {"logprobs": True, "top_logprobs": likeliest}
-    return {name: value for name, value in body.items() if name not in without}
+    return {name: value for name, value in body.items() if name not in omitted}
 
 
 def completion_body(
@@ -94,8 +96,8 @@ def completion_body(
     max_tokens: int | None,
     *,
     drafts: bool = False,
-    special: bool = False,
-    without: Set[str] = frozenset(),
+    keep_special_tokens: bool = False,
+    omitted: Set[str] = frozenset(),
 ) -> Body:
     """Build the body of POST /v1/completions, for `ChatRequest.prompt`; see `chat_body`."""
     prompt = request.prompt
@@ -103,19 +105,24 @@ def completion_body(
         "model": model,
         "prompt": prompt if isinstance(prompt, str) else [*(prompt or ())],
     }
-    body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
+    body |= _answer_body(
+        request, kind, seed, max_tokens, drafts=drafts, keep_special_tokens=keep_special_tokens
+    )
     if request.judges_prompt:
-        if not HABITS[kind].judges_prompt:
+        if not FEATURES[kind].judges_prompt:
             raise Unsupported(
-                N_("This server does not tell how likely the tokens of a prompt are."),
-                N_("The protocol has “echo” for it, which servers of this kind do not follow."),
+                N_("This server does not report how likely the tokens of a prompt are."),
+                N_(
+                    "The protocol has the field “echo” for this, but servers of this "
+                    "kind ignore it."
+                ),
                 N_("Ask without it, or use a model on this computer."),
             )
         body["echo"] = True
     if (likeliest := request.sampling.logprobs) is not None:
         # llama-server returns no logprobs at all for 0.
         body["logprobs"] = max(1, likeliest) if kind == "llama-server" else likeliest
-    return {name: value for name, value in body.items() if name not in without}
+    return {name: value for name, value in body.items() if name not in omitted}
 
 
 def _answer_body(
@@ -125,70 +132,70 @@ def _answer_body(
     max_tokens: int | None,
     *,
     drafts: bool,
-    special: bool,
+    keep_special_tokens: bool,
 ) -> Body:
     """Return the fields that control how the answer is written and streamed."""
-    habits = HABITS[kind]
+    features = FEATURES[kind]
     body: Body = {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
-    body |= _sampling(request.sampling, habits)
+    body |= _sampling(request.sampling, features)
     if drafts and kind == "vllm":
         body["min_p"] = 0.0  # sent anyway, because the server can have another default
         body.pop("logit_bias", None)
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
     if stops := [stop for stop in request.stop if stop]:
-        body["stop"] = stops[: habits.most_stops]
-    if kind == "vllm" and special:
+        body["stop"] = stops[: features.most_stops]
+    if kind == "vllm" and keep_special_tokens:
         body["skip_special_tokens"] = False
     if kind in ("vllm", "sglang"):
         body["stream_options"]["continuous_usage_stats"] = True
     if kind == "llama-server":
         body |= {"timings_per_token": True, "return_progress": True}
-    return body | _guidance(request.sampling, kind, habits)
+    return body | _guidance(request.sampling, kind, features)
 
 
-def _sampling(sampling: Sampling, habits: Habits) -> Body:
-    told: Body = {
-        "temperature": min(sampling.temperature, habits.hottest),
-        "top_p": max(sampling.top_p, habits.least_top_p),
+def _sampling(sampling: Sampling, features: ServerFeatures) -> Body:
+    fields: Body = {
+        "temperature": min(sampling.temperature, features.max_temperature),
+        "top_p": max(sampling.top_p, features.min_top_p),
     }
-    if habits.top_k:
-        told["top_k"] = sampling.top_k or habits.top_k_off
-    if habits.min_p:
-        told["min_p"] = sampling.min_p
-    if habits.repeat is not None:
-        told[habits.repeat] = sampling.repeat_penalty
-    if habits.repeat_last_n is not None:
-        told[habits.repeat_last_n] = sampling.repeat_last_n
+    if features.top_k:
+        fields["top_k"] = sampling.top_k or features.top_k_off
+    if features.min_p:
+        fields["min_p"] = sampling.min_p
+    if features.repeat is not None:
+        fields[features.repeat] = sampling.repeat_penalty
+    if features.repeat_last_n is not None:
+        fields[features.repeat_last_n] = sampling.repeat_last_n
     if sampling.presence_penalty:
-        told["presence_penalty"] = sampling.presence_penalty
+        fields["presence_penalty"] = sampling.presence_penalty
     if sampling.frequency_penalty:
-        told["frequency_penalty"] = sampling.frequency_penalty
+        fields["frequency_penalty"] = sampling.frequency_penalty
     if sampling.logit_bias:
-        told["logit_bias"] = {
+        fields["logit_bias"] = {
             str(token): max(-_STRONGEST_BIAS, min(_STRONGEST_BIAS, bias))
             for token, bias in sampling.logit_bias
         }
-    return told | _ends(sampling, habits)
+    return fields | _end_fields(sampling, features)
 
 
-def _ends(sampling: Sampling, habits: Habits) -> Body:
+def _end_fields(sampling: Sampling, features: ServerFeatures) -> Body:
     """Return the fields that end the answer. Raises Unsupported if the server does not know one."""
-    told: Body = {}
+    fields: Body = {}
     if sampling.ignore_end:
-        told["ignore_eos"] = True
+        fields["ignore_eos"] = True
     if sampling.min_tokens:
-        told["min_tokens"] = sampling.min_tokens
+        fields["min_tokens"] = sampling.min_tokens
     if sampling.stop_tokens:
-        told["stop_token_ids"] = [*sampling.stop_tokens]
-    for name in told:
-        if not (habits.ignores_end if name == "ignore_eos" else habits.ends):
+        fields["stop_token_ids"] = [*sampling.stop_tokens]
+    for name in fields:
+        if not (features.ignores_end if name == "ignore_eos" else features.ends_by_tokens):
             raise Unsupported(
                 N_("This server does not know “{name}”.", name=name),
-                N_("It would end the answer elsewhere, without a word."),
+                N_("It would end the answer elsewhere without saying so."),
                 N_("Ask without it, or use a model on this computer."),
             )
-    return told
+    return fields
 
 
 def prompt_body(
@@ -196,64 +203,68 @@ def prompt_body(
     model: str,
     kind: ServerKind,
     messages: Sequence[Message],
-    without: Set[str] = frozenset(),
+    omitted: Set[str] = frozenset(),
 ) -> Body:
     """Build the part of the body that determines the prompt; it is also used to count tokens."""
-    habits = HABITS[kind]
-    if TOOLS in without:
-        messages = _in_words(request, messages)
-    body: Body = {"model": model, "messages": [_message(it, habits) for it in numbered(messages)]}
-    begun = bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
-    if begun:
-        if not habits.continues:
+    features = FEATURES[kind]
+    if TOOLS in omitted:
+        messages = _tools_as_text(request, messages)
+    body: Body = {
+        "model": model,
+        "messages": [_message(message, features) for message in numbered(messages)],
+    }
+    continues_answer = (
+        bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
+    )
+    if continues_answer:
+        if not features.continues:
             raise EngineFailed(
                 N_("This server cannot continue an answer."),
                 N_(
-                    "The protocol has no way to ask for it, and a server of this kind knows none "
-                    "of "
-                    "its own."
+                    "The protocol has no way to ask for it, and this kind of server "
+                    "has no way of its own."
                 ),
                 N_("Ask for the answer again, or write “go on” as the next message."),
             )
         body |= {"continue_final_message": True, "add_generation_prompt": False}
-    if request.tools and TOOLS not in without:
+    if request.tools and TOOLS not in omitted:
         body[TOOLS] = offered(request.tools)
     thinking = request.thinking
-    if begun and messages[-1].text and kind == "llama-server":
+    if continues_answer and messages[-1].text and kind == "llama-server":
         thinking = False  # It continues an answer only without reasoning before it.
-    if habits.template and thinking is not None:
+    if features.template and thinking is not None:
         body["chat_template_kwargs"] = {"enable_thinking": thinking, "thinking": thinking}
     if request.effort is not None and request.thinking is not False:
         body["reasoning_effort"] = request.effort
     return body
 
 
-def _in_words(request: ChatRequest, messages: Sequence[Message]) -> Sequence[Message]:
+def _tools_as_text(request: ChatRequest, messages: Sequence[Message]) -> Sequence[Message]:
     """Write tools, calls and results as text, for a server that takes no tools for this model."""
-    told = ToolTurns(questions=False).prepared(messages, HERMES)
+    prepared = ToolTurns(questions=False).prepared(messages, HERMES)
     if not request.tools or request.tool_choice == "none":
-        return told
+        return prepared
     words = instructions(request.tools, HERMES)
-    if told and told[0].role == "system":
-        return [replace(told[0], text=f"{told[0].text}\n\n{words}"), *told[1:]]
-    return [Message("system", words), *told]
+    if prepared and prepared[0].role == "system":
+        return [replace(prepared[0], text=f"{prepared[0].text}\n\n{words}"), *prepared[1:]]
+    return [Message("system", words), *prepared]
 
 
-def _tool_choice(request: ChatRequest, without: Set[str]) -> Body:
+def _tool_choice(request: ChatRequest, omitted: Set[str]) -> Body:
     """Return the fields that restrict tool calls, if they differ from the defaults."""
-    if not request.tools or TOOLS in without:
+    if not request.tools or TOOLS in omitted:
         return {}
-    told: Body = {}
+    fields: Body = {}
     if request.tool_choice == "required" and request.only_tool:
-        told["tool_choice"] = {"type": "function", "function": {"name": request.only_tool}}
+        fields["tool_choice"] = {"type": "function", "function": {"name": request.only_tool}}
     elif request.tool_choice != "auto":
-        told["tool_choice"] = request.tool_choice
+        fields["tool_choice"] = request.tool_choice
     if not request.parallel_tools:
-        told["parallel_tool_calls"] = False
-    return told
+        fields["parallel_tool_calls"] = False
+    return fields
 
 
-def _held_call(request: ChatRequest) -> Body:
+def _forced_call(request: ChatRequest) -> Body:
     """Force vLLM to write a call in the Hermes form as text, if none of its parsers can force one.
 
     Source: vLLM 0.32's `StructuredOutputsParams`, and XGrammar 0.2's structural tags.
@@ -279,16 +290,16 @@ def _held_call(request: ChatRequest) -> Body:
         "at_least_one": True,
         "stop_after_first": True,  # else a small model writes calls without end
     }
-    told = json.dumps({"type": "structural_tag", "format": calls}, ensure_ascii=False)
-    return {"structured_outputs": {"structural_tag": told}}
+    structural_tag = json.dumps({"type": "structural_tag", "format": calls}, ensure_ascii=False)
+    return {"structured_outputs": {"structural_tag": structural_tag}}
 
 
-def _message(message: Message, habits: Habits) -> Body:
+def _message(message: Message, features: ServerFeatures) -> Body:
     """Return a message as the server expects it; templates decide whether to show old reasoning."""
-    told: Body = {"role": message.role, "content": content_of(message)}
+    fields: Body = {"role": message.role, "content": content_of(message)}
     if message.calls:
-        told["content"] = message.text or None
-        told["tool_calls"] = [
+        fields["content"] = message.text or None
+        fields["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -297,15 +308,15 @@ def _message(message: Message, habits: Habits) -> Body:
             for call in message.calls
         ]
     if message.role == "tool":
-        told["tool_call_id"] = message.call_id
-        if habits.template and message.tool:
-            told["name"] = message.tool  # not part of the protocol, but some templates show it
-    if habits.thoughts and message.role == "assistant" and message.reasoning:
-        told["reasoning_content"] = message.reasoning
-    return told
+        fields["tool_call_id"] = message.call_id
+        if features.template and message.tool:
+            fields["name"] = message.tool  # not part of the protocol, but some templates show it
+    if features.thoughts and message.role == "assistant" and message.reasoning:
+        fields["reasoning_content"] = message.reasoning
+    return fields
 
 
-def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
+def _guidance(sampling: Sampling, kind: ServerKind, features: ServerFeatures) -> Body:
     """Return the fields for a schema or a grammar. Raises GrammarInvalid."""
     if sampling.schema is not None:
         try:
@@ -313,24 +324,21 @@ def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
         except (ValueError, RecursionError) as error:
             raise GrammarInvalid(
                 N_("The schema of the answer cannot be used."),
-                N_("It is no JSON."),
+                N_("It is not valid JSON."),
                 N_("Change the schema, or ask without it."),
             ) from error
         if kind == "vllm":
             return {"structured_outputs": {"json": schema}}
         if schema == {"type": "object"}:
             return {"response_format": {"type": "json_object"}}
-        described = {"name": "answer", "schema": schema, "strict": True}
-        return {"response_format": {"type": "json_schema", "json_schema": described}}
+        schema_format = {"name": "answer", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": schema_format}}
     if sampling.grammar is None:
         return {}
-    if not habits.grammar:
+    if not features.grammar:
         raise GrammarInvalid(
             N_("This server accepts no grammar."),
-            N_(
-                "The protocol has no place for one, and a server of this kind knows none of its "
-                "own."
-            ),
+            N_("The protocol has no field for one, and this kind of server has none of its own."),
             N_("Ask without the grammar, or use a model on this computer."),
         )
     if kind == "vllm":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engines.connection import Connection
 from engines.errors import EngineError, ServerUnreachable
 from engines.openai import faults
-from engines.openai.parsing import parsed
+from engines.openai.parsing import parse_json
 from engines.openai.values import ServedModel
 from engines.redaction import redact, redact_value, remember
 from engines.sentences import N_
@@ -45,7 +45,7 @@ class Events:
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
         *lines, rest = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for line in lines:
-            yield from self._ended(bytes(self._line) + line)
+            yield from self._end_line(bytes(self._line) + line)
             self._line.clear()
         self._line += rest
         self._require_end(len(self._line))
@@ -53,11 +53,11 @@ class Events:
     def finish(self) -> Iterator[str]:
         """Yield the last event, after which many servers omit the blank line."""
         if self._line:
-            yield from self._ended(bytes(self._line))
+            yield from self._end_line(bytes(self._line))
             self._line.clear()
         yield from self._event()
 
-    def _ended(self, line: bytes) -> Iterator[str]:
+    def _end_line(self, line: bytes) -> Iterator[str]:
         if self._first:
             line = line.removeprefix(b"\xef\xbb\xbf")
             self._first = False
@@ -77,14 +77,14 @@ class Events:
             self._data.clear()
             self._size = 0
 
-    def _require_end(self, more: int) -> None:
-        if self._size + more > MOST_EVENT:
+    def _require_end(self, size: int) -> None:
+        if self._size + size > MOST_EVENT:
             raise ValueError("an event without an end")
 
 
 CONNECT_S = 10.0
-_LOOK_S = 20.0
-LOOK_WHOLE_S = 60.0
+_LOOKUP_S = 20.0
+LOOKUP_TOTAL_S = 60.0
 """Longest time in seconds for a whole look-up, even if bytes keep arriving."""
 _ANSWER_S = 900.0
 """Longest silence in seconds; a server sends nothing while it evaluates a long prompt."""
@@ -98,7 +98,7 @@ _LONGEST_NAME = 1000
 """Longest name of a model, in characters."""
 MOST_TOKENS = 1 << 40
 """Larger numbers are not plausible as a context, a parameter count or a size."""
-_SAY_MORE = (401, 403, 413, 429)
+_CLEAR_STATUSES = (401, 403, 413, 429)
 """Statuses whose meaning stays the same if a gateway sends a web page with them."""
 
 Json = dict[str, Any]
@@ -113,7 +113,7 @@ class OpenAiClient:
     Args:
         base: Address without "/v1", such as "http://127.0.0.1:8000".
         headers: Headers of each request, such as Authorization.
-        called: Name of the server in error messages.
+        server_name: Name of the server in error messages.
         connection: Can be closed to end requests that have no connection of their own.
         variable: Environment variable that can hold the server's key, for error messages.
     """
@@ -123,70 +123,70 @@ class OpenAiClient:
         client: httpx2.Client,
         base: str,
         headers: Mapping[str, str] | None = None,
-        called: str = N_("The server"),
+        server_name: str = N_("The server"),
         connection: Connection | None = None,
         variable: str = "",
     ) -> None:
-        self.called = called
+        self.server_name = server_name
         self._variable = variable
         self._client = client
         self._base = base.rstrip("/")
         # With compression, pieces of an answer would be held back until a block is full.
         self._headers = {"Accept-Encoding": "identity", **(headers or {})}
         self._connection = connection
-        for sent in (client.headers, self._headers):
-            remember(sent.get("Authorization", "").removeprefix("Bearer "))
+        for sent_headers in (client.headers, self._headers):
+            remember(sent_headers.get("Authorization", "").removeprefix("Bearer "))
 
     def models(self) -> tuple[ServedModel, ...]:
         """List the models that the server offers."""
-        return served_in(self.listed())
+        return models_in(self.model_rows())
 
-    def listed(self) -> list[Json]:
+    def model_rows(self) -> list[Json]:
         """Return the rows of the server's list of models. Raises ServerFailed without a list."""
-        listed = self.get("/v1/models")
-        rows = listed.get("data") if isinstance(listed, dict) else None
+        model_rows = self.get("/v1/models")
+        rows = model_rows.get("data") if isinstance(model_rows, dict) else None
         if not isinstance(rows, list):
-            raise faults.another(self.called)
+            raise faults.wrong_server(self.server_name)
         return [row for row in rows if _is_model(row)][:_MOST_MODELS]
 
     def version(self) -> str | None:
         """Return the version from GET /version, or None if the server has no such path."""
-        found = self.get("/version", wanted=False)
-        version = found.get("version") if isinstance(found, dict) else None
+        answer = self.get("/version", required=False)
+        version = answer.get("version") if isinstance(answer, dict) else None
         return version if isinstance(version, str) else None
 
-    def get(self, path: str, *, wanted: bool = True, guarded: bool = False) -> Any:
+    def get(self, path: str, *, required: bool = True, check_key: bool = False) -> Any:
         """Return the JSON at a path.
 
         Args:
-            wanted: Raise if the request fails; otherwise return None then.
-            guarded: Raise for a missing or wrong key in any case.
+            required: Raise if the request fails; otherwise return None then.
+            check_key: Raise for a missing or wrong key in any case.
         """
-        return self._whole("GET", path, None, wanted, None, guarded)
+        return self._request_json("GET", path, None, required, None, check_key)
 
     def post(
         self,
         path: str,
         body: Mapping[str, Any],
         *,
-        wanted: bool = True,
+        required: bool = True,
         connection: Connection | None = None,
     ) -> Any:
         """Post a body, and return JSON as `get` does."""
-        return self._whole("POST", path, body, wanted, connection)
+        return self._request_json("POST", path, body, required, connection)
 
-    def told(self, path: str, body: Mapping[str, Any]) -> bool:
+    def run_command(self, path: str, body: Mapping[str, Any]) -> bool:
         """Post a command, and return whether it succeeded. Waits as long as for an answer."""
-        with self._asked("POST", path, body, None, _ANSWER_S) as response:
+        with self._send("POST", path, body, None, _ANSWER_S) as response:
             return response.status_code == 200
 
-    def text(self, path: str, silence_s: float = _LOOK_S) -> str | None:
+    def text(self, path: str, silence_s: float = _LOOKUP_S) -> str | None:
         """Return the text at a path, such as /metrics, or None if the server does not have it.
 
         Args:
             silence_s: Seconds without data after which the request fails.
         """
-        with self._asked("GET", path, None, None, silence_s, LOOK_WHOLE_S) as response:
+        with self._send("GET", path, None, None, silence_s, LOOKUP_TOTAL_S) as response:
             if response.status_code != 200:
                 return None
             return redact(self._read(response).decode("utf-8", "replace"))
@@ -195,8 +195,8 @@ class OpenAiClient:
         self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> list[int] | None:
         """Tokenise a prompt by POST /tokenize; return None if the server has no such path."""
-        found = self.post("/tokenize", body, wanted=False, connection=connection)
-        tokens = found.get("tokens") if isinstance(found, dict) else None
+        answer = self.post("/tokenize", body, required=False, connection=connection)
+        tokens = answer.get("tokens") if isinstance(answer, dict) else None
         return tokens if isinstance(tokens, list) else None
 
     def chat(
@@ -219,16 +219,16 @@ class OpenAiClient:
         self, path: str, body: Mapping[str, Any], connection: Connection | None
     ) -> Generator[Json, None, None]:
         connection = connection or self._connection or Connection()
-        with self._asked("POST", path, body, connection, _ANSWER_S) as response:
+        with self._send("POST", path, body, connection, _ANSWER_S) as response:
             if response.status_code != 200:
                 model = str(body.get("model", ""))
-                raise self._refused(response, model)
+                raise self._status_error(response, model)
             kind = response.headers.get("content-type", "")
             if "html" in kind:
-                raise faults.another(self.called)
+                raise faults.wrong_server(self.server_name)
             if "json" in kind:
-                read = self._read(response, connection, answers=True)
-                yield self._object(read.decode("utf-8", "replace"))
+                data = self._read(response, connection, answers=True)
+                yield self._object(data.decode("utf-8", "replace"))
                 return
             yield from self._streamed(response, connection)
 
@@ -237,81 +237,81 @@ class OpenAiClient:
         import httpx2
 
         finished = False
-        arriving = _Arriving(response, connection, self.called)
+        pieces = _LimitedStream(response, connection, self.server_name)
         try:
-            for data in _events(iter(arriving)):
+            for data in _events(iter(pieces)):
                 if data.strip() == "[DONE]":
-                    connection.whole = True
+                    connection.is_complete = True
                     return
                 piece = self._object(data)
                 finished = finished or _finishes(piece)
                 yield piece
-                arriving.heard = monotonic()
+                pieces.last_event_at = monotonic()
         except httpx2.HTTPError:
             if not finished:
                 raise
         except ValueError as error:
-            raise faults.endless(self.called) from error
+            raise faults.too_large(self.server_name) from error
         if not finished:
-            raise faults.broken_off(self.called)
+            raise faults.broken_off(self.server_name)
 
     def _object(self, text: str) -> Json:
         try:
             value = _value(text)
         except ValueError as error:
             if text.lstrip().startswith("<"):
-                raise faults.another(self.called) from error
-            raise faults.broken_off(self.called) from error
+                raise faults.wrong_server(self.server_name) from error
+            raise faults.broken_off(self.server_name) from error
         if not isinstance(value, dict):
-            raise faults.broken_off(self.called)
+            raise faults.broken_off(self.server_name)
         if fault := value.get("error") or (value if value.get("object") == "error" else None):
-            raise faults.in_stream(self.called, fault)
+            raise faults.error_in_stream(self.server_name, fault)
         return value
 
-    def _whole(
+    def _request_json(
         self,
         method: str,
         path: str,
         body: Mapping[str, Any] | None,
-        wanted: bool,
+        required: bool,
         connection: Connection | None,
-        guarded: bool = False,
+        check_key: bool = False,
     ) -> Any:
-        with self._asked(method, path, body, connection, _LOOK_S, LOOK_WHOLE_S) as response:
+        with self._send(method, path, body, connection, _LOOKUP_S, LOOKUP_TOTAL_S) as response:
             if response.status_code != 200:
-                if wanted or (guarded and response.status_code == 401):
-                    raise self._refused(response)
+                if required or (check_key and response.status_code == 401):
+                    raise self._status_error(response)
                 return None
-            read = self._read(response)
+            data = self._read(response)
         try:
-            return _value(read)
+            return _value(data)
         except ValueError as error:
-            if wanted:
-                raise faults.another(self.called) from error
+            if required:
+                raise faults.wrong_server(self.server_name) from error
             return None
 
     @contextmanager
-    def _asked(
+    def _send(
         self,
         method: str,
         path: str,
         body: Mapping[str, Any] | None,
         connection: Connection | None,
-        silence: float,
+        silence_s: float,
         within_s: float | None = None,
     ) -> Iterator[httpx2.Response]:
         """Send a request, yield the response, and turn httpx2's errors into Hearth's.
 
         Args:
-            silence: Longest time in seconds between two pieces of data.
+            silence_s: Longest time in seconds between two pieces of data.
             within_s: Longest time in seconds for the whole response; None for no limit.
         """
         import httpx2
 
         connection = connection or self._connection or Connection()
         connection.begin()
-        begun = False
-        timeout = httpx2.Timeout(silence, connect=CONNECT_S)
+        has_begun = False
+        timeout = httpx2.Timeout(silence_s, connect=CONNECT_S)
         try:
             url = httpx2.URL(self._base + path)
             request = self._client.build_request(
@@ -323,18 +323,20 @@ class OpenAiClient:
                 extensions={**connection.extensions, "within_s": within_s},
             )
             response = self._client.send(request, stream=True, follow_redirects=False)
-            begun = True
+            has_begun = True
             try:
                 if (stream := response.extensions.get("network_stream")) is not None:
-                    connection.hold(stream)
+                    connection.attach(stream)
                 yield response
             finally:
                 response.close()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             encrypted = self._base.startswith("https:")
-            raise faults.lost(self.called, error, begun=begun, encrypted=encrypted) from error
+            raise faults.connection_failed(
+                self.server_name, error, has_begun=has_begun, encrypted=encrypted
+            ) from error
         finally:
-            connection.let_go()
+            connection.release()
 
     def _read(
         self,
@@ -352,61 +354,61 @@ class OpenAiClient:
             ServerFailed: The body is too large, or the connection was closed.
             ServerBusy: The body of a look-up takes too long.
         """
-        began = monotonic()
-        read = bytearray()
+        started = monotonic()
+        data = bytearray()
         for piece in response.iter_bytes():
-            read += piece
-            if len(read) > _MOST_BODY:
-                raise faults.endless(self.called)
-            if not answers and monotonic() - began > LOOK_WHOLE_S:
-                raise faults.late(self.called)
+            data += piece
+            if len(data) > _MOST_BODY:
+                raise faults.too_large(self.server_name)
+            if not answers and monotonic() - started > LOOKUP_TOTAL_S:
+                raise faults.too_slow(self.server_name)
             if connection is not None and connection.hung_up:
-                raise faults.broken_off(self.called)
-        return bytes(read)
+                raise faults.broken_off(self.server_name)
+        return bytes(data)
 
-    def _refused(self, response: httpx2.Response, model: str = "") -> EngineError:
+    def _status_error(self, response: httpx2.Response, model: str = "") -> EngineError:
         try:
             body = self._read(response)
         except EngineError:
             body = b""  # the status still says what happened; only the reason is too long
         status = response.status_code
-        said = redact(body.decode("utf-8", "replace")).encode()
+        text = redact(body.decode("utf-8", "replace")).encode()
         headers = {name: redact(value) for name, value in response.headers.items()}
-        found = faults.refused(self.called, status, headers, said, model, self._variable)
-        page = b"<html" in body[:1000].lower()
-        told = status in _SAY_MORE or isinstance(found, ServerUnreachable)
-        if page and 400 <= status < 500 and not told:
-            return faults.another(self.called)
-        return found
+        error = faults.status_error(self.server_name, status, headers, text, model, self._variable)
+        is_page = b"<html" in body[:1000].lower()
+        is_clear = status in _CLEAR_STATUSES or isinstance(error, ServerUnreachable)
+        if is_page and 400 <= status < 500 and not is_clear:
+            return faults.wrong_server(self.server_name)
+        return error
 
 
-class _Arriving:
+class _LimitedStream:
     """The pieces of a stream, until the connection is closed or a limit is exceeded.
 
     Attributes:
-        heard: Time of the last complete event, on the monotonic clock.
+        last_event_at: Time of the last complete event, on the monotonic clock.
     """
 
-    def __init__(self, response: httpx2.Response, connection: Connection, called: str) -> None:
+    def __init__(self, response: httpx2.Response, connection: Connection, server_name: str) -> None:
         self._response = response
         self._connection = connection
-        self._called = called
-        self.heard = monotonic()
+        self._server_name = server_name
+        self.last_event_at = monotonic()
 
     def __iter__(self) -> Iterator[bytes]:
         received = 0
         for piece in self._response.iter_bytes():
             received += len(piece)
             if self._connection.hung_up:
-                raise faults.broken_off(self._called)
+                raise faults.broken_off(self._server_name)
             if received > _MOST_STREAM:
-                raise faults.endless(self._called)
-            if monotonic() - self.heard > COMMENTS_S:
-                raise faults.late(self._called)
+                raise faults.too_large(self._server_name)
+            if monotonic() - self.last_event_at > COMMENTS_S:
+                raise faults.too_slow(self._server_name)
             yield piece
 
 
-def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
+def models_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
     """Return the models in a server's list."""
     return tuple(
         ServedModel(row["id"], _context(row), _meta(row, "n_params"), _meta(row, "size"))
@@ -416,10 +418,10 @@ def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
 
 def _events(pieces: Iterator[bytes]) -> Iterator[str]:
     events = Events()
-    begun = False
+    has_begun = False
     for piece in pieces:
-        if not begun and piece.lstrip():
-            begun = True
+        if not has_begun and piece.lstrip():
+            has_begun = True
             # Not a stream, whatever its content type says, but a single page or object.
             if piece.lstrip()[:1] == b"<":
                 yield piece.decode("utf-8", "replace")
@@ -434,19 +436,19 @@ def _events(pieces: Iterator[bytes]) -> Iterator[str]:
 def _value(text: str | bytes) -> Any:
     """Parse JSON and redact secrets. Raises ValueError."""
     try:
-        return redact_value(parsed(text))
+        return redact_value(parse_json(text))
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
 
 
 def _joined(first: bytes, pieces: Iterator[bytes]) -> bytes:
     """Join pieces. Raises ValueError if they are larger than one event can be."""
-    whole = bytearray(first)
+    joined_bytes = bytearray(first)
     for piece in pieces:
-        whole += piece
-        if len(whole) > MOST_EVENT:
+        joined_bytes += piece
+        if len(joined_bytes) > MOST_EVENT:
             raise ValueError("an object without an end")
-    return bytes(whole)
+    return bytes(joined_bytes)
 
 
 def _is_model(row: object) -> bool:
@@ -458,21 +460,23 @@ def _finishes(piece: Json) -> bool:
     choices = piece.get("choices")
     if not isinstance(choices, list):
         return False
-    return any(isinstance(it, dict) and it.get("finish_reason") for it in choices)
+    return any(isinstance(choice, dict) and choice.get("finish_reason") for choice in choices)
 
 
 def _context(row: Json) -> int | None:
     """Read the context under its names in vLLM and SGLang, in gateways, and in llama-server."""
-    told = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
-    found = next((value for value in told if isinstance(value, int) and _can_be(value)), 0)
-    return found or _meta(row, "n_ctx") or None
+    values = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
+    context = next(
+        (value for value in values if isinstance(value, int) and _is_plausible(value)), 0
+    )
+    return context or _meta(row, "n_ctx") or None
 
 
 def _meta(row: Json, name: str) -> int:
     meta = row.get("meta")
     value = meta.get(name) if isinstance(meta, dict) else None
-    return value if isinstance(value, int) and _can_be(value) else 0
+    return value if isinstance(value, int) and _is_plausible(value) else 0
 
 
-def _can_be(count: int) -> bool:
+def _is_plausible(count: int) -> bool:
     return 0 < count < MOST_TOKENS

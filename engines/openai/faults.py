@@ -17,7 +17,7 @@ from engines.errors import (
     ServerRefused,
     ServerUnreachable,
 )
-from engines.openai.parsing import parsed
+from engines.openai.parsing import parse_json
 from engines.redaction import redact
 from engines.sentences import N_, joined
 
@@ -28,14 +28,14 @@ _MOST_DIGITS: Final = 12
 
 _DEEPEST: Final = 8
 """Depth of nested objects up to which the message of an error is looked for."""
-_LOADS: Final = N_("It may still be loading its model.")
-_WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
+_STILL_LOADING: Final = N_("It may still be loading its model.")
+_NEEDS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
 """Messages of nginx, Apache and Go servers about an unencrypted request to a TLS port."""
 
-_PLAIN: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
+_PLAIN_HTTP: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 """OpenSSL's reasons if the answer is not TLS."""
 
-_AGAIN: Final = N_("Try again; if it fails again, ask whoever looks after the server.")
+_TRY_AGAIN: Final = N_("Try again; if it fails again, ask the person who runs the server.")
 
 
 class TooLong(ContextFull):
@@ -45,10 +45,10 @@ class TooLong(ContextFull):
         prompt: Tokens of the prompt, if the server reports them.
     """
 
-    def __init__(self, said: str, prompt: int | None, context: int | None) -> None:
+    def __init__(self, message: str, prompt: int | None, context: int | None) -> None:
         super().__init__(
             N_("This chat does not fit the context of the server’s model."),
-            N_("The server says: {sentence}", sentence=_sentence(said)),
+            N_("The server says: {sentence}", sentence=_sentence(message)),
             N_("Shorten the message, or start a new chat."),
             tokens=prompt,
             context=context,
@@ -56,24 +56,24 @@ class TooLong(ContextFull):
         self.prompt = prompt
 
 
-class Unwanted(ServerFailed):
+class FieldRefused(ServerFailed):
     """The server does not accept a part of the request.
 
     Attributes:
-        said: The server's own message, or "".
+        message: The server's own message, or "".
     """
 
-    def __init__(self, called: str, said: str, status: int = 400) -> None:
+    def __init__(self, server_name: str, message: str, status: int = 400) -> None:
         super().__init__(
-            N_("{called} does not accept this request.", called=called),
-            _says(said, status),
+            N_("{called} does not accept this request.", called=server_name),
+            _reason(message, status),
             N_("Change that setting of the chat, or choose another model."),
         )
-        self.said = said
+        self.message = message
 
 
-def refused(
-    called: str,
+def status_error(
+    server_name: str,
     status: int,
     headers: Mapping[str, str],
     body: bytes,
@@ -86,33 +86,33 @@ def refused(
         model: The requested model, or "".
         variable: Environment variable that can hold the server's key, or "".
     """
-    said = told(body)
+    message = message_in(body)
     if 300 <= status < 400:
-        return elsewhere(called, headers.get("location", ""))
+        return redirected(server_name, headers.get("location", ""))
     if status in (400, 413, 422):
-        return _not_taken(called, said, body, status)
+        return _bad_request(server_name, message, body, status)
     if status == 404:
-        return _not_found(called, said, model)
+        return _not_found(server_name, message, model)
     if status in (401, 403):
-        return _closed(called, status, said, variable)
+        return _access_denied(server_name, status, message, variable)
     if status in (429, 503):
-        return _busy(called, status, said, headers.get("retry-after", ""))
+        return _busy(server_name, status, message, headers.get("retry-after", ""))
     return ServerFailed(
-        N_("{called} could not answer.", called=called), _says(said, status), _AGAIN
+        N_("{called} could not answer.", called=server_name), _reason(message, status), _TRY_AGAIN
     )
 
 
-def in_stream(called: str, error: object) -> EngineError:
+def error_in_stream(server_name: str, error: object) -> EngineError:
     """Return the error for an error object that arrived within the stream of an answer."""
-    said = _words(error)
-    if (long := too_long(said, _as_body(error))) is not None:
-        return long
+    message = _find_message(error)
+    if (too_long_error := too_long(message, _as_body(error))) is not None:
+        return too_long_error
     if isinstance(error, Mapping) and error.get("code") in (400, 422):
         # vLLM checks some settings only after its stream has begun.
-        return Unwanted(called, said)
+        return FieldRefused(server_name, message)
     return ServerFailed(
-        N_("{called} stopped in the middle of the answer.", called=called),
-        _says(said),
+        N_("{called} stopped in the middle of the answer.", called=server_name),
+        _reason(message),
         N_("Ask again; what was answered is kept."),
     )
 
@@ -124,19 +124,19 @@ def _as_body(error: object) -> bytes:
         return b""  # nested too deep, or with a number that cannot be written
 
 
-def broken_off(called: str) -> ServerFailed:
+def broken_off(server_name: str) -> ServerFailed:
     """Return the error for an answer that broke off."""
     return ServerFailed(
-        N_("The connection to {called} broke off in the middle of the answer.", called=called),
+        N_("The connection to {called} broke off in the middle of the answer.", called=server_name),
         N_("The server or the network ended it before the answer was complete."),
         N_("Ask again; what was answered is kept."),
     )
 
 
-def endless(called: str) -> ServerFailed:
+def too_large(server_name: str) -> ServerFailed:
     """Return the error for an answer that is too large, or has an endless part."""
     return ServerFailed(
-        N_("{called} sends too much.", called=called),
+        N_("{called} sends too much data.", called=server_name),
         N_(
             "A part of the answer has no end, or is larger than any answer, so Hearth closed "
             "the connection."
@@ -145,71 +145,73 @@ def endless(called: str) -> ServerFailed:
     )
 
 
-def late(called: str) -> ServerBusy:
+def too_slow(server_name: str) -> ServerBusy:
     """Return the error for a server that took too long."""
     return ServerBusy(
-        N_("{called} took too long.", called=called),
+        N_("{called} took too long.", called=server_name),
         N_("It is busy or has stopped responding."),
         N_("Try again in a while."),
     )
 
 
-def another(called: str) -> ServerFailed:
+def wrong_server(server_name: str) -> ServerFailed:
     """Return the error for another kind of server at the address, such as a sign-in page."""
     return ServerFailed(
-        N_("Something else answers at the address of {called}.", called=called),
+        N_("Something else answers at the address of {called}.", called=server_name),
         N_(
-            "It sent a web page, or what no server of this kind sends: the address is that of "
-            "another "
-            "program, or this network wants you to sign in first."
+            "It sent a web page, or something that no server of this kind sends. The "
+            "address belongs to another program, or this network wants you to sign in "
+            "first."
         ),
         N_("Check the address; sign in to the network in a browser if it asks for that."),
     )
 
 
-def elsewhere(called: str, where: str) -> ServerFailed:
+def redirected(server_name: str, target: str) -> ServerFailed:
     """Return the error for a redirect; Hearth contacts only the address in the server's profile."""
     return ServerFailed(
-        N_("{called} is at another address.", called=called),
+        N_("{called} is at another address.", called=server_name),
         N_(
             "It redirects to {where}, and Hearth does not follow redirects of servers.",
-            where=where or N_("another place"),
+            where=target or N_("another place"),
         ),
         N_("Put the right address into the server’s profile."),
     )
 
 
-def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False) -> EngineError:
+def connection_failed(
+    server_name: str, error: Exception, *, has_begun: bool, encrypted: bool = False
+) -> EngineError:
     """Return the Hearth error for an error of httpx2.
 
     Args:
-        begun: The answer had begun.
+        has_begun: The answer had begun.
         encrypted: The address begins with https://.
     """
     import httpx2
 
-    if _named(error, "SSLError"):
-        return _tls(called, error)
+    if _has_cause(error, "SSLError"):
+        return _tls(server_name, error)
     if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
-        return late(called)
+        return too_slow(server_name)
     if isinstance(error, httpx2.DecodingError):
-        return another(called)
+        return wrong_server(server_name)
     if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
-        return broken_off(called) if begun else _unanswered(called, encrypted)
+        return broken_off(server_name) if has_begun else _no_answer(server_name, encrypted)
     return ServerUnreachable(
-        N_("{called} cannot be reached.", called=called),
-        _why_unreached(error),
+        N_("{called} cannot be reached.", called=server_name),
+        _connection_reason(error),
         N_("Check its address, the network, and that it is running."),
     )
 
 
-def _tls(called: str, error: Exception) -> ServerUnreachable:
-    if _named(error, "SSLCertVerificationError"):
+def _tls(server_name: str, error: Exception) -> ServerUnreachable:
+    if _has_cause(error, "SSLCertVerificationError"):
         return ServerUnreachable(
-            N_("The certificate of {called} cannot be trusted.", called=called),
+            N_("The certificate of {called} cannot be trusted.", called=server_name),
             N_(
-                "Nobody that this computer trusts has signed it, it is for another name, it has "
-                "expired, or the clock is wrong."
+                "It was not signed by anyone that this computer trusts, it is for "
+                "another name, it has expired, or the clock is wrong."
             ),
             N_(
                 "If the server has a certificate of your own authority, put that authority’s "
@@ -217,29 +219,32 @@ def _tls(called: str, error: Exception) -> ServerUnreachable:
                 "the server’s profile."
             ),
         )
-    if any(it in str(error).upper() for it in _PLAIN):
+    if any(reason in str(error).upper() for reason in _PLAIN_HTTP):
         return ServerUnreachable(
-            N_("{called} does not encrypt at this port.", called=called),
-            N_("The address begins with https://, and what answers there speaks plain HTTP."),
-            N_("Write http:// if you trust the network between, or the port with the certificate."),
+            N_("{called} does not encrypt connections on this port.", called=server_name),
+            N_("The address begins with https://, but the server there speaks plain HTTP."),
+            N_(
+                "Write http:// if you trust the network to it, or use the port that has "
+                "a certificate."
+            ),
         )
     return ServerUnreachable(
-        N_("{called} does not accept the encrypted connection.", called=called),
+        N_("{called} does not accept the encrypted connection.", called=server_name),
         N_("It may require a client certificate, or not use TLS on this port."),
         N_("Put the certificate into the server’s profile, or check the address."),
     )
 
 
-def _unanswered(called: str, encrypted: bool) -> ServerFailed:
-    what = N_("{called} ended the connection without an answer.", called=called)
+def _no_answer(server_name: str, encrypted: bool) -> ServerFailed:
+    headline = N_("{called} ended the connection without an answer.", called=server_name)
     if encrypted:
         return ServerFailed(
-            what,
-            N_("It has just stopped, or something there speaks another protocol."),
+            headline,
+            N_("It has just stopped, or it speaks another protocol."),
             N_("Check its address, and that it is running."),
         )
     return ServerFailed(
-        what,
+        headline,
         N_(
             "It requires an encrypted connection, and the address begins with http://; or it "
             "has just stopped."
@@ -248,33 +253,33 @@ def _unanswered(called: str, encrypted: bool) -> ServerFailed:
     )
 
 
-def _wants_tls(called: str) -> ServerUnreachable:
+def _tls_required(server_name: str) -> ServerUnreachable:
     return ServerUnreachable(
-        N_("{called} requires an encrypted connection.", called=called),
-        N_("The address begins with http://, and its port is one for HTTPS."),
+        N_("{called} requires an encrypted connection.", called=server_name),
+        N_("The address begins with http://, but its port is for HTTPS."),
         N_("Write https:// in the address."),
     )
 
 
-def told(body: bytes) -> str:
+def message_in(body: bytes) -> str:
     """Return the message in the body of an error, whatever its form; "" for a page or no body."""
     text = body.decode("utf-8", "replace").strip()
     try:
-        return _words(parsed(text))
+        return _find_message(parse_json(text))
     except ValueError:
         return "" if text.startswith("<") else text
 
 
-def too_long(said: str, body: bytes = b"") -> TooLong | None:
+def too_long(message: str, body: bytes = b"") -> TooLong | None:
     """Return an error with its numbers if a message says that a prompt does not fit, else None."""
-    if not any(hint in said.lower() for hint in _TOO_LONG) and not _EXCEEDS.search(
+    if not any(hint in message.lower() for hint in _TOO_LONG) and not _EXCEEDS.search(
         body.decode("utf-8", "replace")
     ):
         return None
-    prompt, context = _number(said, _PROMPTS), _number(said, _CONTEXTS)
-    more = body.decode("utf-8", "replace")
+    prompt, context = _number(message, _PROMPTS), _number(message, _CONTEXTS)
+    text = body.decode("utf-8", "replace")
     return TooLong(
-        said, prompt or _number(more, _PROMPT_FIELDS), context or _number(more, _CONTEXT_FIELDS)
+        message, prompt or _number(text, _PROMPT_FIELDS), context or _number(text, _CONTEXT_FIELDS)
     )
 
 
@@ -311,31 +316,31 @@ _CONTEXT_FIELDS: Final = (r'"n_ctx":\s*(\d+)',)
 
 def _number(text: str, patterns: tuple[str, ...]) -> int | None:
     for pattern in patterns:
-        found = re.search(pattern, text)
-        digits = found[1].replace(",", "") if found else ""
+        match = re.search(pattern, text)
+        digits = match[1].replace(",", "") if match else ""
         if 0 < len(digits) <= _MOST_DIGITS:
             return int(digits)
     return None
 
 
-def _words(value: Any, deep: int = 0) -> str:
+def _find_message(value: Any, depth: int = 0) -> str:
     """Find the message in an error: the text itself, or a value under a name that servers use."""
     if isinstance(value, str):
         return value.strip()
-    if deep == _DEEPEST:
+    if depth == _DEEPEST:
         return ""
     if isinstance(value, Mapping):
         for name in ("error", "message", "detail"):
-            if words := _words(value.get(name), deep + 1):
-                return words
+            if message := _find_message(value.get(name), depth + 1):
+                return message
     if isinstance(value, list) and value:
-        return _words(value[0], deep + 1)
+        return _find_message(value[0], depth + 1)
     return ""
 
 
-def _says(said: str, status: int = 0) -> str:
-    if said:
-        return N_("It says: {sentence}", sentence=_sentence(said))
+def _reason(message: str, status: int = 0) -> str:
+    if message:
+        return N_("It says: {sentence}", sentence=_sentence(message))
     return (
         N_("It gives no reason; its status is {status}.", status=status)
         if status
@@ -346,39 +351,39 @@ def _says(said: str, status: int = 0) -> str:
 def _sentence(text: str) -> str:
     """Turn a text into a sentence; redact secrets before cutting, as half a secret is too much."""
     text = redact(text)
-    line = "".join(it for it in " ".join(text.split()) if it.isprintable())
+    line = "".join(character for character in " ".join(text.split()) if character.isprintable())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST].rstrip()}…"
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
-def _not_taken(called: str, said: str, body: bytes, status: int) -> EngineError:
-    if _WANTS_TLS.search(body[:_LONGEST_PAGE].decode("utf-8", "replace")):
-        return _wants_tls(called)
-    return too_long(said, body) or Unwanted(called, said, status)
+def _bad_request(server_name: str, message: str, body: bytes, status: int) -> EngineError:
+    if _NEEDS_TLS.search(body[:_LONGEST_PAGE].decode("utf-8", "replace")):
+        return _tls_required(server_name)
+    return too_long(message, body) or FieldRefused(server_name, message, status)
 
 
-def _not_found(called: str, said: str, model: str) -> EngineError:
-    if model and (not said or "model" in said.lower()):
+def _not_found(server_name: str, message: str, model: str) -> EngineError:
+    if model and (not message or "model" in message.lower()):
         return ModelNotFound(
-            N_("{called} has no model “{model}”.", called=called, model=model),
-            _says(said),
+            N_("{called} has no model “{model}”.", called=server_name, model=model),
+            _reason(message),
             N_("Choose one of the models that it offers now."),
         )
     return ServerFailed(
-        N_("{called} does not understand the request.", called=called),
-        N_("The address leads to a server that does not speak this protocol there."),
+        N_("{called} does not understand the request.", called=server_name),
+        N_("The server at this address does not speak this protocol."),
         N_("Check the address: it is the part before “/v1”."),
     )
 
 
-def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused:
+def _access_denied(server_name: str, status: int, message: str, variable: str) -> ServerRefused:
     if status == 401:
         return ServerRefused(
-            N_("{called} requires a key.", called=called),
+            N_("{called} requires a key.", called=server_name),
             N_("The key is missing, wrong or has expired."),
             N_("Enter the server’s key."),
-            Action("enter_key", called),
+            Action("enter_key", server_name),
             terminal=N_(
                 "Put the server’s key into its profile: `hearth servers add NAME ADDRESS "
                 "--key-stdin` reads it; or set {variable} in the environment.",
@@ -388,53 +393,55 @@ def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused
             else "",
         )
     return ServerRefused(
-        N_("{called} refuses access.", called=called),
-        _says(said),
+        N_("{called} refuses access.", called=server_name),
+        _reason(message),
         N_(
-            "Ask whoever looks after the server whether your key may use this model, or enter "
-            "another."
+            "Ask the person who runs the server whether your key may use this model, "
+            "or enter another key."
         ),
-        Action("enter_key", called),
+        Action("enter_key", server_name),
     )
 
 
-def _busy(called: str, status: int, said: str, after: str) -> ServerBusy:
+def _busy(server_name: str, status: int, message: str, retry_after: str) -> ServerBusy:
     wait = (
-        N_("Try again in {after} seconds.", after=after)
-        if after.isdigit()
+        N_("Try again in {after} seconds.", after=retry_after)
+        if retry_after.isdigit()
         else N_("Try again in a while.")
     )
     if status == 429:
         why = N_("It accepts no more requests right now.")
         return ServerBusy(
-            N_("{called} is busy.", called=called), joined(" ", (why, _says(said))), wait
+            N_("{called} is busy.", called=server_name), joined(" ", (why, _reason(message))), wait
         )
     return ServerBusy(
-        N_("{called} is not ready.", called=called), joined(" ", (_says(said), _LOADS)), wait
+        N_("{called} is not ready.", called=server_name),
+        joined(" ", (_reason(message), _STILL_LOADING)),
+        wait,
     )
 
 
-def _why_unreached(error: Exception) -> str:
+def _connection_reason(error: Exception) -> str:
     import httpx2
 
     if isinstance(error, httpx2.TimeoutException):
-        return N_("Nothing came back from there in time.")
+        return N_("It did not answer in time.")
     if isinstance(error, httpx2.ProxyError):
         return N_(
             "The proxy of this network did not connect: {sentence}", sentence=_sentence(str(error))
         )
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return N_("The address cannot be used: {sentence}", sentence=_sentence(str(error)))
-    if _named(error, "gaierror"):
+    if _has_cause(error, "gaierror"):
         return N_("Its name cannot be found: it is wrong, or known in another network only.")
     if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
         return N_(
             "Nothing answers there: the server is down or still starting, or the port is wrong."
         )
-    return N_("This network does not lead to it, or it closed the connection at once.")
+    return N_("This network has no route to it, or it closed the connection at once.")
 
 
-def _named(error: Exception, name: str) -> bool:
+def _has_cause(error: Exception, name: str) -> bool:
     """Check for a kind of error by its name, because only app/net can import sockets and TLS."""
     return any(name in (kind.__name__ for kind in type(cause).__mro__) for cause in _causes(error))
 

@@ -22,16 +22,16 @@ _LEAST: Final = -9999.0
 
 def logprobs_in(choice: Mapping[str, Any]) -> list[TokenLogprob]:
     """Read the tokens of a piece of an answer; skip malformed ones."""
-    told = choice.get("logprobs")
-    if not isinstance(told, dict):
+    fields = choice.get("logprobs")
+    if not isinstance(fields, dict):
         return []
-    content = told.get("content")
+    content = fields.get("content")
     if isinstance(content, list):
-        return [found for it in content if (found := _token(it)) is not None]
-    tokens, logprobs = told.get("tokens"), told.get("token_logprobs")
+        return [token for entry in content if (token := _token(entry)) is not None]
+    tokens, logprobs = fields.get("tokens"), fields.get("token_logprobs")
     if not isinstance(tokens, list) or not isinstance(logprobs, list):
         return []
-    tops = told.get("top_logprobs")
+    tops = fields.get("top_logprobs")
     rows: Sequence[Any] = tops if isinstance(tops, list) else [None] * len(tokens)
     return [
         TokenLogprob(
@@ -46,30 +46,32 @@ def logprobs_in(choice: Mapping[str, Any]) -> list[TokenLogprob]:
     ]
 
 
-def _token(told: Any) -> TokenLogprob | None:
-    text = told.get("token") if isinstance(told, dict) else None
+def _token(fields: Any) -> TokenLogprob | None:
+    text = fields.get("token") if isinstance(fields, dict) else None
     if not isinstance(text, str):
         return None
-    number, raw, likeliest = told.get("id"), told.get("bytes"), told.get("top_logprobs")
-    whole = isinstance(raw, list) and all(isinstance(it, int) and 0 <= it < 256 for it in raw)
+    number, raw, likeliest = fields.get("id"), fields.get("bytes"), fields.get("top_logprobs")
+    is_bytes = isinstance(raw, list) and all(
+        isinstance(byte, int) and 0 <= byte < 256 for byte in raw
+    )
     return TokenLogprob(
         number if isinstance(number, int) else _UNKNOWN,
         text,
-        bytes(raw) if whole and isinstance(raw, list) else text.encode(errors="replace"),
-        _number(told.get("logprob")),
+        bytes(raw) if is_bytes and isinstance(raw, list) else text.encode(errors="replace"),
+        _number(fields.get("logprob")),
         tuple(
-            found
-            for it in (likeliest if isinstance(likeliest, list) else ())
-            if (found := _token(it)) is not None
+            token
+            for entry in (likeliest if isinstance(likeliest, list) else ())
+            if (token := _token(entry)) is not None
         ),
     )
 
 
-def _likeliest(told: Any) -> tuple[TokenLogprob, ...]:
-    if not isinstance(told, dict):
+def _likeliest(fields: Any) -> tuple[TokenLogprob, ...]:
+    if not isinstance(fields, dict):
         return ()
     likeliest = sorted(
-        ((text, _number(logprob)) for text, logprob in told.items()), key=lambda it: -it[1]
+        ((text, _number(logprob)) for text, logprob in fields.items()), key=lambda pair: -pair[1]
     )
     return tuple(
         TokenLogprob(_UNKNOWN, text, text.encode(errors="replace"), logprob)
@@ -90,34 +92,37 @@ class ServerLogprobs:
     """
 
     def __init__(self) -> None:
-        self._waiting: list[TokenLogprob] = []
-        self._said = self._shown = ""
+        self._pending: list[TokenLogprob] = []
+        self._sent = self._shown = ""
 
-    def told(self, tokens: Sequence[TokenLogprob]) -> None:
+    def add_tokens(self, tokens: Sequence[TokenLogprob]) -> None:
         """Add the tokens of a piece."""
-        self._waiting += tokens
+        self._pending += tokens
 
-    def said(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Add a text as the server sent it."""
-        if self._waiting:
-            self._said += text
+        if self._pending:
+            self._sent += text
 
-    def attached(self, events: Sequence[Any]) -> list[Any]:
+    def attach(self, events: Sequence[Any]) -> list[Any]:
         """Return a piece's events, with the tokens so far attached to the last text among them."""
-        found = list(events)
-        if not self._waiting:
-            return found
-        if any(isinstance(it, ReasoningDelta) for it in found):
-            self._forget()
-        last = max((at for at, it in enumerate(found) if isinstance(it, TextDelta)), default=None)
-        self._shown += "".join(it.text for it in found if isinstance(it, TextDelta))
-        if not self._said.startswith(self._shown):
-            self._forget()
-        elif last is not None and self._shown == self._said:
-            found[last] = replace(found[last], logprobs=tuple(self._waiting))
-            self._forget()
-        return found
+        events = list(events)
+        if not self._pending:
+            return events
+        if any(isinstance(event, ReasoningDelta) for event in events):
+            self._reset()
+        last = max(
+            (index for index, event in enumerate(events) if isinstance(event, TextDelta)),
+            default=None,
+        )
+        self._shown += "".join(event.text for event in events if isinstance(event, TextDelta))
+        if not self._sent.startswith(self._shown):
+            self._reset()
+        elif last is not None and self._shown == self._sent:
+            events[last] = replace(events[last], logprobs=tuple(self._pending))
+            self._reset()
+        return events
 
-    def _forget(self) -> None:
-        self._waiting.clear()
-        self._said = self._shown = ""
+    def _reset(self) -> None:
+        self._pending.clear()
+        self._sent = self._shown = ""

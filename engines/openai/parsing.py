@@ -10,7 +10,7 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """Half of a surrogate pair, which on its own is no text and cannot be kept, sent or shown."""
 
 
-def parsed(text: str | bytes) -> Any:
+def parse_json(text: str | bytes) -> Any:
     """Parse JSON, with None for NaN and infinity. Raises ValueError, also for too deep nesting."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")

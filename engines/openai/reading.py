@@ -10,9 +10,9 @@ from typing import Any, Final
 from engines.dialect.formats import ANY_FORMAT
 from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
-from engines.openai.faults import endless
+from engines.openai.faults import too_large
 from engines.openai.logprobs import ServerLogprobs, logprobs_in
-from engines.openai.parsing import parsed
+from engines.openai.parsing import parse_json
 from engines.openai.values import Drafted
 from engines.redaction import StreamRedactor, redact_certain
 from engines.sentences import N_
@@ -52,7 +52,7 @@ class Figures:
     decode: float | None = None
     drafted: Drafted | None = None
 
-    def take(self, piece: Mapping[str, Any]) -> None:
+    def update(self, piece: Mapping[str, Any]) -> None:
         """Read the protocol's usage, llama-server's progress and timings, and vLLM's metrics."""
         usage = _object(piece, "usage")
         self.prompt = _number(usage, "prompt_tokens", self.prompt)
@@ -71,14 +71,14 @@ class Figures:
         self.cached = cached or 0
         self._drafts(timings, "draft_n", "draft_n_accepted")
         metrics = _object(piece, "metrics")
-        if (between := _rate(metrics, "mean_itl_ms", None)) is not None:
-            self.decode = 1000 / between
+        if (interval_ms := _rate(metrics, "mean_itl_ms", None)) is not None:
+            self.decode = 1000 / interval_ms
         drafts = _object(metrics, "speculative_decoding")
         self._drafts(drafts, "num_draft_tokens", "num_accepted_draft_tokens")
 
-    def _drafts(self, told: Mapping[str, Any], drafted: str, accepted: str) -> None:
-        if (count := _number(told, drafted, None)) is not None:
-            self.drafted = Drafted(count, _number(told, accepted, 0) or 0)
+    def _drafts(self, source: Mapping[str, Any], drafted: str, accepted: str) -> None:
+        if (count := _number(source, drafted, None)) is not None:
+            self.drafted = Drafted(count, _number(source, accepted, 0) or 0)
 
 
 @dataclass
@@ -86,24 +86,24 @@ class _Call:
     """A tool call that is still arriving.
 
     Attributes:
-        told: Number of characters of its arguments that were passed on; -1 before its name was.
+        passed_on: Characters of its arguments that were passed on; -1 before its name was.
     """
 
     id: str = ""
     name: str = ""
     arguments: StringIO = field(default_factory=StringIO)
-    told: int = -1
+    passed_on: int = -1
 
     @property
     def size(self) -> int:
         """Number of characters of the call so far."""
         return len(self.id) + len(self.name) + self.arguments.tell()
 
-    def untold(self) -> str:
+    def take_new_arguments(self) -> str:
         """Return the arguments that were not passed on yet, and mark them as passed on."""
-        self.arguments.seek(self.told)
+        self.arguments.seek(self.passed_on)
         rest = self.arguments.read()
-        self.told = self.arguments.tell()
+        self.passed_on = self.arguments.tell()
         return rest
 
 
@@ -116,13 +116,13 @@ class AnswerReader:
         expected: The model is expected to reason first.
         raw: The answer continues a raw prompt, so nothing in it is reasoning.
         tools: Tools whose calls to look for in the text.
-        called: Name of the server in error messages.
+        server_name: Name of the server in error messages.
 
     Attributes:
         finish: The server's finish reason, or None.
-        thought: Bytes of reasoning so far.
-        said: Bytes of the answer so far.
-        thought_tokens: Completion tokens when reasoning last arrived.
+        reasoning_bytes: Bytes of reasoning so far.
+        answer_bytes: Bytes of the answer so far.
+        reasoning_tokens: Completion tokens when reasoning last arrived.
     """
 
     def __init__(
@@ -133,23 +133,23 @@ class AnswerReader:
         expected: bool,
         raw: bool = False,
         tools: Sequence[Tool] = (),
-        called: str = N_("The server"),
+        server_name: str = N_("The server"),
     ) -> None:
-        self._called = called
+        self._server_name = server_name
         self._splitter = open_splitter(None if raw else ANY_FORMAT, begins, expected=expected)
-        self._apart = False
+        self._has_reasoning_field = False
         self._stops = StopStrings(stops)
         # A server that does not know the form of calls leaves them in the text.
         self._reader = CallReader(tools=tools) if tools else None
         self._calls: dict[int, _Call] = {}
         self.figures = Figures()
         self.finish: str | None = None
-        self._met = ""
-        self.thought = self.said = 0
-        self._taken = 0
-        self._clean_text, self._clean_thought = StreamRedactor(), StreamRedactor()
-        self._clean_calls: dict[str, StreamRedactor] = {}
-        self.thought_tokens: int | None = None
+        self._server_stop = ""
+        self.reasoning_bytes = self.answer_bytes = 0
+        self._length = 0
+        self._text_redactor, self._reasoning_redactor = StreamRedactor(), StreamRedactor()
+        self._call_redactors: dict[str, StreamRedactor] = {}
+        self.reasoning_tokens: int | None = None
         self._logprobs = ServerLogprobs()
 
     @property
@@ -158,40 +158,41 @@ class AnswerReader:
         return bool(self._stops.hit)
 
     @property
-    def met(self) -> str:
+    def stop_string(self) -> str:
         """The stop string that was found, here or on the server, as far as it reports one."""
-        return self._stops.hit or self._met
+        return self._stops.hit or self._server_stop
 
     @property
-    def calls(self) -> bool:
+    def has_calls(self) -> bool:
         """Whether the model has called a tool."""
         return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
         """Read a piece and yield deltas without secrets. Raises ServerFailed if too much came."""
-        deltas = [clean for delta in self._fed(piece) for clean in self._clean(delta)]
+        deltas = [redacted for delta in self._read_piece(piece) for redacted in self._redact(delta)]
         if self.stopped:
-            deltas += self.held()
-        yield from self._logprobs.attached(deltas)
+            deltas += self.flush()
+        yield from self._logprobs.attach(deltas)
 
-    def held(self) -> Iterator[Delta]:
+    def flush(self) -> Iterator[Delta]:
         """Yield text held back as the possible beginning of a secret, now that nothing follows."""
-        if rest := self._clean_thought.finish():
+        if rest := self._reasoning_redactor.finish():
             yield ReasoningDelta(rest)
-        if rest := self._clean_text.finish():
+        if rest := self._text_redactor.finish():
             yield TextDelta(rest)
 
-    def _fed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
+    def _read_piece(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
         """Read a piece. Raises ServerFailed for too long an answer."""
-        self.figures.take(piece)
+        self.figures.update(piece)
         choices = piece.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
             return
         choice = choices[0]
         finish = choice.get("finish_reason")
         self.finish = finish if isinstance(finish, str) and finish else self.finish
-        met = choice.get("stop_reason")  # vLLM's field: the stop string, or the id of a token
-        self._met = met if isinstance(met, str) else self._met
+        # vLLM's field: the stop string, or the id of a token.
+        server_stop = choice.get("stop_reason")
+        self._server_stop = server_stop if isinstance(server_stop, str) else self._server_stop
         # An answer that is not streamed is a complete message.
         delta = _object(choice, "delta") or _object(choice, "message")
         calls = delta.get("tool_calls")
@@ -199,38 +200,38 @@ class AnswerReader:
             yield from self._call(call)
         thought = delta.get("reasoning") or delta.get("reasoning_content")
         if isinstance(thought, str) and thought:
-            if not self._apart:
-                self._apart, self._splitter = True, open_splitter(None)
-            self._take(thought)
-            yield from self._shown([ReasoningDelta(thought)])
-        self._logprobs.told(logprobs_in(choice))
+            if not self._has_reasoning_field:
+                self._has_reasoning_field, self._splitter = True, open_splitter(None)
+            self._count(thought)
+            yield from self._split_calls([ReasoningDelta(thought)])
+        self._logprobs.add_tokens(logprobs_in(choice))
         text = delta.get("content") or choice.get("text")
         if isinstance(text, str) and text:
-            self._take(text)
-            yield from self._shown(self._splitter.feed(text.replace(SEAM, "")))
+            self._count(text)
+            yield from self._split_calls(self._splitter.feed(text.replace(SEAM, "")))
             if self._reader is not None and self._reader.held > MOST_CALL:
-                raise endless(self._called)
+                raise too_large(self._server_name)
 
     def end(self) -> Iterator[Delta]:
         """Yield the text that was held back and the tool calls, after the last piece."""
-        deltas = [clean for delta in self._ending() for clean in self._clean(delta)]
-        yield from self._logprobs.attached([*deltas, *self.held()])
+        deltas = [redacted for delta in self._final_deltas() for redacted in self._redact(delta)]
+        yield from self._logprobs.attach([*deltas, *self.flush()])
 
-    def _clean(self, delta: Delta) -> Iterator[Delta]:
+    def _redact(self, delta: Delta) -> Iterator[Delta]:
         """Redact secrets, even across pieces; release held text before text of another kind."""
         if isinstance(delta, ReasoningDelta):
-            if text := self._clean_thought.feed(delta.text):
+            if text := self._reasoning_redactor.feed(delta.text):
                 yield ReasoningDelta(text)
             return
         if not isinstance(delta, TextDelta):
-            yield from self.held()
+            yield from self.flush()
         if isinstance(delta, ToolCallDelta):
-            clean = self._clean_calls.setdefault(delta.id, StreamRedactor())
+            redacted = self._call_redactors.setdefault(delta.id, StreamRedactor())
             yield replace(
                 delta,
                 name=redact_certain(delta.name),
                 id=redact_certain(delta.id),
-                arguments=clean.feed(delta.arguments),
+                arguments=redacted.feed(delta.arguments),
             )
         elif isinstance(delta, ToolCall):
             yield ToolCall(
@@ -241,18 +242,18 @@ class AnswerReader:
         elif isinstance(delta, WasReasoning):
             yield delta
         else:
-            if rest := self._clean_thought.finish():
+            if rest := self._reasoning_redactor.finish():
                 yield ReasoningDelta(rest)
-            self._logprobs.said(delta.text)
-            if text := self._clean_text.feed(delta.text):
+            self._logprobs.add_text(delta.text)
+            if text := self._text_redactor.feed(delta.text):
                 yield TextDelta(text)
 
-    def _ending(self) -> Iterator[Delta]:
+    def _final_deltas(self) -> Iterator[Delta]:
         if not self.stopped:
-            yield from self._shown(self._splitter.finish())
+            yield from self._split_calls(self._splitter.finish())
             if self._reader is not None:
-                whole = self.finish != "length"
-                yield from self._ended(self._reader.finish(ended=whole))
+                is_complete = self.finish != "length"
+                yield from self._cut_at_stop(self._reader.finish(ended=is_complete))
             if rest := self._stops.finish():
                 yield TextDelta(rest)
         for _, call in sorted(self._calls.items()):
@@ -260,87 +261,90 @@ class AnswerReader:
             if self.finish != "length" or _is_json(arguments):
                 yield ToolCall(call.name, arguments, call.id)
 
-    def _take(self, text: str) -> None:
-        self._taken += len(text)
-        if self._taken > MOST_ANSWER:
-            raise endless(self._called)
+    def _count(self, text: str) -> None:
+        self._length += len(text)
+        if self._length > MOST_ANSWER:
+            raise too_large(self._server_name)
 
-    def _shown(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+    def _split_calls(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
         for delta in deltas:
             if isinstance(delta, WasReasoning):
                 if rest := self._stops.finish():
                     yield TextDelta(rest)
-                self.thought, self.said = self.thought + self.said, 0
+                self.reasoning_bytes, self.answer_bytes = (
+                    self.reasoning_bytes + self.answer_bytes,
+                    0,
+                )
             if isinstance(delta, ReasoningDelta | WasReasoning):
-                self.thought_tokens = self.figures.completion
+                self.reasoning_tokens = self.figures.completion
             if isinstance(delta, ReasoningDelta):
-                self.thought += len(delta.text.encode())
+                self.reasoning_bytes += len(delta.text.encode())
             if self._reader is not None and isinstance(delta, TextDelta):
-                yield from self._ended(self._reader.feed(delta.text))
+                yield from self._cut_at_stop(self._reader.feed(delta.text))
             else:
-                yield from self._ended((delta,))
+                yield from self._cut_at_stop((delta,))
 
-    def _ended(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
+    def _cut_at_stop(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
         """Cut text at a stop string, which does not apply to the arguments of tools."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
                 yield delta
             elif text := self._stops.feed(delta.text):
-                self.said += len(text.encode())
+                self.answer_bytes += len(text.encode())
                 yield TextDelta(text)
 
-    def _call(self, told: Any) -> Iterator[Delta]:
+    def _call(self, piece: Any) -> Iterator[Delta]:
         """Read a piece of a tool call, which has the call's number and a part of its text."""
-        if not isinstance(told, dict):
+        if not isinstance(piece, dict):
             return
-        number = told.get("index")
+        number = piece.get("index")
         if not isinstance(number, int):
             number = len(self._calls)
         call = self._calls.setdefault(number, _Call())
-        function = _object(told, "function")
-        call.id = _text(told, "id") or call.id
+        function = _object(piece, "function")
+        call.id = _text(piece, "id") or call.id
         call.name = _text(function, "name") or call.name
         arguments = function.get("arguments")
         if isinstance(arguments, str):
-            self._take(arguments)
+            self._count(arguments)
             call.arguments.write(arguments)
         if call.size > MOST_CALL or len(self._calls) > MOST_CALLS:
-            raise endless(self._called)
+            raise too_large(self._server_name)
         if call.name:
-            if call.told < 0:
+            if call.passed_on < 0:
                 yield ToolCallDelta(number, call.name, call.id, "")
-                call.told = 0
-            if call.arguments.tell() > call.told:
-                yield ToolCallDelta(number, call.name, call.id, call.untold())
+                call.passed_on = 0
+            if call.arguments.tell() > call.passed_on:
+                yield ToolCallDelta(number, call.name, call.id, call.take_new_arguments())
 
 
 def _is_json(text: str) -> bool:
     try:
-        parsed(text)
+        parse_json(text)
     except ValueError:
         return False
     return True
 
 
 def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
+    nested = value.get(name)
+    return nested if isinstance(nested, dict) else {}
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
+    text = value.get(name)
+    return text if isinstance(text, str) else ""
 
 
-def _number(value: Mapping[str, Any], name: str, otherwise: int | None) -> int | None:
-    found = value.get(name)
-    if not isinstance(found, int) or isinstance(found, bool):
-        return otherwise
-    return found if 0 <= found < _MOST else otherwise
+def _number(value: Mapping[str, Any], name: str, default: int | None) -> int | None:
+    number = value.get(name)
+    if not isinstance(number, int) or isinstance(number, bool):
+        return default
+    return number if 0 <= number < _MOST else default
 
 
-def _rate(value: Mapping[str, Any], name: str, otherwise: float | None) -> float | None:
-    found = value.get(name)
-    if not isinstance(found, int | float) or isinstance(found, bool):
-        return otherwise
-    return float(found) if 0 < found < _MOST else otherwise
+def _rate(value: Mapping[str, Any], name: str, default: float | None) -> float | None:
+    rate = value.get(name)
+    if not isinstance(rate, int | float) or isinstance(rate, bool):
+        return default
+    return float(rate) if 0 < rate < _MOST else default

@@ -14,7 +14,7 @@ from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Message, Thinking
 
 _QUESTION: Final = (Message("user", "Hello"),)
-_LAST: Final = 8
+_END_TOKENS: Final = 8
 """Number of tokens at the end of a prompt that are searched for an open marker."""
 
 
@@ -24,13 +24,13 @@ def reasoning_of(client: OpenAiClient, model: str, kind: ServerKind) -> tuple[Th
     A template with a switch renders two different prompts. A template that always reasons can open
     its reasoning at the end of the prompt.
     """
-    on, off, plain = (_prompt(client, model, kind, it) for it in (True, False, None))
+    on, off, plain = (_prompt(client, model, kind, thinking) for thinking in (True, False, None))
     if plain is None:
         return "none", False
     if on is not None and off is not None and on != off:
         return "switch", plain != off
-    always = ANY_FORMAT.opened(_ending(client, model, plain))
-    return ("always", True) if always else ("none", False)
+    opens_reasoning = ANY_FORMAT.opened(_end_of(client, model, plain))
+    return ("always", True) if opens_reasoning else ("none", False)
 
 
 def _prompt(
@@ -40,15 +40,15 @@ def _prompt(
     body = prompt_body(ChatRequest(_QUESTION, thinking=thinking), model, kind, _QUESTION)
     if kind != "llama-server":
         return client.tokenize(body)
-    written = client.post("/apply-template", body, wanted=False)
-    prompt = written.get("prompt") if isinstance(written, dict) else None
+    reply = client.post("/apply-template", body, required=False)
+    prompt = reply.get("prompt") if isinstance(reply, dict) else None
     return prompt if isinstance(prompt, str) else None
 
 
-def _ending(client: OpenAiClient, model: str, prompt: str | list[int]) -> str:
+def _end_of(client: OpenAiClient, model: str, prompt: str | list[int]) -> str:
     if isinstance(prompt, str):
         return prompt
-    body: dict[str, Any] = {"model": model, "tokens": prompt[-_LAST:]}
-    found = client.post("/detokenize", body, wanted=False)
-    text = found.get("prompt") if isinstance(found, dict) else None
+    body: dict[str, Any] = {"model": model, "tokens": prompt[-_END_TOKENS:]}
+    answer = client.post("/detokenize", body, required=False)
+    text = answer.get("prompt") if isinstance(answer, dict) else None
     return text if isinstance(text, str) else ""

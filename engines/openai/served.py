@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from engines.cancel import CancelToken
 from engines.openai import vectors
+from engines.openai.access import ServedModelAccess
 from engines.openai.answering import measure
-from engines.openai.via import Via
 from engines.types import ChatRequest, Measured, Ranking, Vectors
 
 
@@ -16,7 +16,7 @@ class ServedEngine(ABC):
     """The part of an `engines.base.Engine` whose model is reached by HTTP."""
 
     @abstractmethod
-    def _loaded(self) -> Via:
+    def _loaded(self) -> ServedModelAccess:
         """Return the connection to the loaded model. Raises EngineFailed if there is none."""
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:

@@ -19,7 +19,7 @@ from engines.errors import (
     ServerRefused,
 )
 from engines.guard import UseGuard
-from engines.openai.answering import Via, answer
+from engines.openai.answering import ServedModelAccess, answer
 from engines.openai.client import OpenAiClient
 from engines.openai.reasoning import reasoning_of
 from engines.openai.served import ServedEngine
@@ -49,7 +49,7 @@ _CUTS_OFF = N_(
     "Ollama does not say how much context it has, and silently cuts off the beginning of "
     "a chat that is too long; set the same context here as in Ollama."
 )
-_NO_ADAPTERS: Final = N_("A server offers an adapter as one more model, by that model’s name.")
+_NO_ADAPTERS: Final = N_("A server offers an adapter as a model of its own.")
 _AS_MODEL: Final = N_("Choose that model, and leave the adapter empty.")
 _AT_ONCE: Final = 256
 """Largest number of simultaneous requests; the server queues those that it has no room for."""
@@ -64,24 +64,24 @@ class Served:
     Attributes:
         base: Address without "/v1".
         headers: Headers of each request.
-        called: Name of the server in error messages.
+        server_name: Name of the server in error messages.
         local: It runs on this computer, so the tokens of an unsent message can be counted there.
-        learnt: Called with the facts about the server once they are known.
+        on_identified: Called with the facts about the server once they are known.
         variable: Environment variable that can hold its key.
     """
 
     client: httpx2.Client
     base: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    called: str = N_("The server")
+    server_name: str = N_("The server")
     local: bool = False
-    learnt: Callable[[ServerInfo], None] = field(default=lambda _: None)
+    on_identified: Callable[[ServerInfo], None] = field(default=lambda _: None)
     variable: str = ""
 
-    def asked(self, connection: Connection | None = None) -> OpenAiClient:
+    def client_on(self, connection: Connection | None = None) -> OpenAiClient:
         """Return a client for the server; its requests end when `connection` is closed."""
         return OpenAiClient(
-            self.client, self.base, self.headers, self.called, connection, self.variable
+            self.client, self.base, self.headers, self.server_name, connection, self.variable
         )
 
 
@@ -89,42 +89,42 @@ class RemoteEngine(ServedEngine):
     """An `engines.base.Engine` for a model on another server.
 
     Args:
-        lend: Returns the connection for the id of a server's profile; raises UserError.
+        connect: Returns the connection for the id of a server's profile; raises UserError.
     """
 
     name = "remote"
 
-    def __init__(self, lend: Callable[[str], Served]) -> None:
-        self._lend = lend
+    def __init__(self, connect: Callable[[str], Served]) -> None:
+        self._connect = connect
         self._served: Served | None = None
-        self._via: Via | None = None
+        self._access: ServedModelAccess | None = None
         self._plan: ServedPlan | None = None
         self._refused = False
-        self._looking = False
+        self._is_examining = False
         self._guard = UseGuard()
 
     def load(self, plan: ServedPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Check that the server offers the model. See `Engine.load`."""
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload()
             if cancel.cancelled:
                 raise Cancelled
-            began = perf_counter()
-            served = self._lend(plan.server)
-            self._looking = True
+            started = perf_counter()
+            served = self._connect(plan.server)
+            self._is_examining = True
             try:
-                report = self._look(served, plan, began, cancel)
+                report = self._examine(served, plan, started, cancel)
             except BaseException:
                 served.client.close()
                 raise
             finally:
-                self._looking = False
+                self._is_examining = False
             self._served, self._plan, self._refused = served, plan, False
             progress(1.0)
             return report
 
     @property
-    def well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether the server has accepted the key since it was examined."""
         return not self._refused
 
@@ -156,9 +156,9 @@ class RemoteEngine(ServedEngine):
 
     def status(self) -> EngineStatus:
         """Return whether a model was found on a server, without asking it. See `Engine.status`."""
-        if self._looking:
+        if self._is_examining:
             return EngineStatus("loading", elsewhere=True)
-        return EngineStatus("ready" if self._via is not None else "stopped", elsewhere=True)
+        return EngineStatus("ready" if self._access is not None else "stopped", elsewhere=True)
 
     def cache_used(self) -> float | None:
         """Return None, because the load of a server concerns only its owner."""
@@ -166,31 +166,31 @@ class RemoteEngine(ServedEngine):
 
     def close(self) -> None:
         """Close the connection to the server. See `Engine.close`."""
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload()
 
-    def _look(
-        self, served: Served, plan: ServedPlan, began: float, cancel: CancelToken
+    def _examine(
+        self, served: Served, plan: ServedPlan, started: float, cancel: CancelToken
     ) -> LoadedModel:
         name = plan.model
         try:
             with Connection.ended_by(cancel) as connection:
-                looking = served.asked(connection)
-                info = identify(looking)
-                model = _found(info, name, served.called)
+                client = served.client_on(connection)
+                info = identify(client)
+                model = _find_model(info, name, served.server_name)
                 thinking, thinks = (
-                    reasoning_of(looking, name, info.kind) if info.tokenizes else ("none", False)
+                    reasoning_of(client, name, info.kind) if info.tokenizes else ("none", False)
                 )
         except EngineError as error:
             if cancel.cancelled:
                 raise Cancelled from error
             raise
-        served.learnt(info)
+        served.on_identified(info)
         # The user's setting applies if the server does not report its context.
         context = model.context or plan.context
-        load_s = perf_counter() - began
-        self._via = Via(
-            served.asked(),
+        load_s = perf_counter() - started
+        self._access = ServedModelAccess(
+            served.client_on(),
             name,
             kind=info.kind,
             context=context,
@@ -201,7 +201,7 @@ class RemoteEngine(ServedEngine):
             drafts=bool(info.mtp),
             thinking=thinking,
             thinks=thinks,
-            special=thinking != "none",
+            keep_special_tokens=thinking != "none",
         )
         return LoadedModel(
             name=name,
@@ -210,7 +210,7 @@ class RemoteEngine(ServedEngine):
             size_bytes=model.size_bytes,
             context=context,
             context_trained=context,
-            device=served.called,
+            device=served.server_name,
             load_s=load_s,
             mtp="drafter" if info.mtp else "none",
             mtp_line=mtp_line(info.mtp),
@@ -223,24 +223,24 @@ class RemoteEngine(ServedEngine):
             hears=model.hears,
         )
 
-    def _loaded(self) -> Via:
-        if self._via is None:
+    def _loaded(self) -> ServedModelAccess:
+        if self._access is None:
             raise nothing_loaded()
-        return self._via
+        return self._access
 
     def _unload(self) -> None:
-        served, self._served, self._via = self._served, None, None
+        served, self._served, self._access = self._served, None, None
         if served is not None:
             served.client.close()
 
 
-def _found(info: ServerInfo, name: str, called: str) -> ServedModel:
+def _find_model(info: ServerInfo, name: str, server_name: str) -> ServedModel:
     for model in info.models:
         if model.id == name:
             return model
-    offered = ", ".join(it.id for it in info.models[:5]) or "none"
+    offered = ", ".join(model.id for model in info.models[:5]) or "none"
     raise ModelNotFound(
-        N_("{called} does not offer the model “{name}”.", called=called, name=name),
+        N_("{called} does not offer the model “{name}”.", called=server_name, name=name),
         N_("It offers: {offered}.", offered=offered),
         N_("Choose one of those, or start the server with this one."),
     )

@@ -31,14 +31,14 @@ MOST_SOUNDS: Final = 8
 """Largest number of pictures, and of sounds, in one request."""
 
 
-OF_CARDS: Final = (
+CARD_VARIABLES: Final = (
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
 )  # fmt: skip
 """Variables that control which hardware a worker uses."""
 
-_KEPT: Final = (
-    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", "MAX_JOBS", *OF_CARDS,
+_INHERITED: Final = (
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", "MAX_JOBS", *CARD_VARIABLES,
 )  # fmt: skip
 """Variables taken from Hearth's environment; its library paths do not suit another Python."""
 
@@ -78,7 +78,7 @@ _CACHES: Final[Mapping[str, str]] = {
 Source: their wheels, as locked with vLLM 0.33.
 """
 
-_MENDING: Final = Path(__file__).with_name("mending")
+_PATCHES: Final = Path(__file__).with_name("mending")
 _SMALL: Final = 1_000_000_000
 
 
@@ -132,7 +132,7 @@ def command(
     drafts: SpeculativeConfig | None,
     share: float | None,
     card_numbers: Sequence[int],
-    outside: Mapping[str, str],
+    host_variables: Mapping[str, str],
     spare: int | None = None,
     jobs: int = 1,
     reach: Callable[[Path], str] = Path.as_posix,
@@ -144,7 +144,7 @@ def command(
     Args:
         share: Share of the cards' memory; see `memory_share`.
         card_numbers: Numbers of the cards in the driver's order.
-        outside: Environment of processes on the worker's system.
+        host_variables: Environment of processes on the worker's system.
         spare: Bytes of RAM for the KV cache, on a processor.
         jobs: Number of compilers that can run at once.
         reach: Translates a path of this computer into one for the worker.
@@ -179,11 +179,11 @@ def command(
         words += ["--speculative-config", json.dumps(drafts.config(reach))]
         words += ["--per-request-spec-decode-metrics", "summary"]
         notes.append(MIN_P_WITH_MTP)
-    environment = _environment(plan, place, checkpoint, cpu, card_numbers, outside, spare)
+    environment = _environment(plan, place, checkpoint, cpu, card_numbers, host_variables, spare)
     environment |= _tools(installed, environment.get("PATH", ""), place.scratch)
     environment.setdefault("MAX_JOBS", str(jobs))
     if cpu:
-        environment["PYTHONPATH"] = reach(_MENDING)
+        environment["PYTHONPATH"] = reach(_PATCHES)
     return WorkerCommand(tuple(words), environment, tuple(notes), parsing)
 
 
@@ -251,13 +251,13 @@ def _adapters(plan: VllmPlan, reach: Callable[[Path], str]) -> list[str]:
     if not plan.adapters:
         return []
     words = ["--enable-lora", "--max-loras", str(len(plan.adapters)), "--lora-modules"]
-    words += [f"{it.name}={reach(it.path)}" for it in plan.adapters]
+    words += [f"{adapter.name}={reach(adapter.path)}" for adapter in plan.adapters]
     return [*words, "--max-lora-rank", str(max_rank(plan.adapters))]
 
 
 def max_rank(adapters: Sequence[Adapter]) -> int:
     """Return the rank that a worker needs room for; 0 without adapters."""
-    return max((_rank(it.path) for it in adapters), default=0)
+    return max((_rank(adapter.path) for adapter in adapters), default=0)
 
 
 def _rank(adapter: Path) -> int:
@@ -266,11 +266,11 @@ def _rank(adapter: Path) -> int:
     It is 16, vLLM's default, if the adapter's files do not give a rank.
     """
     try:
-        told = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
-        rank = int(told["r"])
+        config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+        rank = int(config["r"])
     except (OSError, ArithmeticError, ValueError, LookupError, TypeError, RecursionError):
         return 16
-    return next((it for it in (1, 8, 16, 32, 64, 128, 256, 320, 512) if it >= rank), 512)
+    return next((size for size in (1, 8, 16, 32, 64, 128, 256, 320, 512) if size >= rank), 512)
 
 
 def _tools(installed: Installed, path: str, scratch: Path) -> dict[str, str]:
@@ -291,7 +291,7 @@ def _tools(installed: Installed, path: str, scratch: Path) -> dict[str, str]:
             "CUDA_HOME": toolkit.as_posix(),
             "LIBRARY_PATH": ":".join([(toolkit / "lib").as_posix(), scratch.as_posix()]),
         }
-    return variables | {"PATH": ":".join([*(it.as_posix() for it in folders), path])}
+    return variables | {"PATH": ":".join([*(folder.as_posix() for folder in folders), path])}
 
 
 def _environment(
@@ -300,12 +300,12 @@ def _environment(
     checkpoint: Checkpoint,
     cpu: bool,
     card_numbers: Sequence[int],
-    outside: Mapping[str, str],
+    host_variables: Mapping[str, str],
     spare: int | None,
 ) -> dict[str, str]:
     """Build the environment: offline, without telemetry, and with all caches in Hearth's folder."""
     caches = place.folder / "caches"
-    environment = {name: outside[name] for name in _KEPT if name in outside}
+    environment = {name: host_variables[name] for name in _INHERITED if name in host_variables}
     environment |= {
         "TMPDIR": place.scratch.as_posix(),
         "VLLM_RPC_BASE_PATH": place.scratch.as_posix(),

@@ -42,26 +42,26 @@ def check_mtp(
     plans = [replace(plan, draft_max=0), replace(plan, draft_max=depth)]
     if plan.draft_max == depth:
         plans.reverse()
-    found = {}
-    for one in plans:
-        running = start(one)
-        found[one.draft_max] = _answer(running, greedy, cancel)
-    (plain, _), (drafted, accepted) = found[0], found[depth]
-    for at, (one_token, other) in enumerate(zip_longest(plain, drafted)):
+    results = {}
+    for compared in plans:
+        running = start(compared)
+        results[compared.draft_max] = _answer(running, greedy, cancel)
+    (plain, _), (drafted, accepted) = results[0], results[depth]
+    for position, (one_token, other) in enumerate(zip_longest(plain, drafted)):
         if one_token != other:
-            return MtpCheck(False, at, depth, accepted)
+            return MtpCheck(False, position, depth, accepted)
     return MtpCheck(True, len(plain), depth, accepted)
 
 
 def _answer(running: Running, request: ChatRequest, cancel: CancelToken) -> tuple[list[int], int]:
     """Return the tokens of an answer, and how many drafted tokens it accepted."""
     text, accepted = "", 0
-    for event in answer(request, running.via, cancel):
+    for event in answer(request, running.access, cancel):
         if isinstance(event, TextDelta | ReasoningDelta):
             text += event.text
         elif isinstance(event, Done):
             accepted = event.mtp.accepted
     if cancel.cancelled:
         raise Cancelled
-    body = {"model": running.via.model, "prompt": text, "add_special_tokens": False}
-    return running.via.client.tokenize(body) or [], accepted
+    body = {"model": running.access.model, "prompt": text, "add_special_tokens": False}
+    return running.access.client.tokenize(body) or [], accepted

@@ -22,9 +22,9 @@ from engines.guard import UseGuard
 from engines.hardware.nvidia import load_nvml, nvml_session
 from engines.hardware.values import Hardware
 from engines.media import sound_seconds
+from engines.openai.access import ServedModelAccess
 from engines.openai.answering import answer
 from engines.openai.served import ServedEngine
-from engines.openai.via import Via
 from engines.sentences import N_
 from engines.types import (
     Adapter,
@@ -36,12 +36,12 @@ from engines.types import (
     MtpCheck,
     VllmPlan,
 )
-from engines.vllm.command import OF_CARDS, WorkerCommand, command, max_rank
+from engines.vllm.command import CARD_VARIABLES, WorkerCommand, command, max_rank
 from engines.vllm.compare import check_mtp
-from engines.vllm.failures import Circumstances, Hung, gave_up
+from engines.vllm.failures import Circumstances, Hung, too_many_crashes
 from engines.vllm.gain_book import GainBook
 from engines.vllm.hanging import SILENT_S as HANG_S
-from engines.vllm.hanging import Watch
+from engines.vllm.hanging import HangWatch
 from engines.vllm.host import Host, LocalHost
 from engines.vllm.memory import (
     card_numbers,
@@ -55,7 +55,7 @@ from engines.vllm.offers import WorkerOffer, offered_workers, withdraw_offer, wr
 from engines.vllm.parsing import parsing_of
 from engines.vllm.places import unwritable
 from engines.vllm.preparing import prepare, require_adapters, require_installed
-from engines.vllm.provision.alone import alone
+from engines.vllm.provision.exclusive import exclusive
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
 from engines.vllm.supervised import GRACE_S
@@ -64,35 +64,42 @@ from engines.vllm.worker import SILENT_S, Connect, Worker
 logger = logging.getLogger(__name__)
 
 
-def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str, ...]:
+def card_users(nvml: Any, excluded: frozenset[int] = frozenset()) -> tuple[str, ...]:
     """List the programs on the cards, such as "blender 3.1 GB", largest first.
 
     Args:
         nvml: The module; see `engines.hardware.nvidia.load_nvml`.
-        not_these: Process ids to leave out.
+        excluded: Process ids to leave out.
 
     Returns:
         One text for each program; none without a driver.
     """
     if nvml is None:
         return ()
-    found: dict[int, int] = {}
+    memory_by_pid: dict[int, int] = {}
     try:
         with nvml_session(nvml) as cards:
             lists = (
                 nvml.nvmlDeviceGetComputeRunningProcesses,
                 nvml.nvmlDeviceGetGraphicsRunningProcesses,
             )
-            for it in (it for card in cards for ask in lists for it in ask(card)):
+            for process in (
+                process
+                for card in cards
+                for list_processes in lists
+                for process in list_processes(card)
+            ):
                 # A program can be in both lists with the same memory.
-                found[it.pid] = max(found.get(it.pid, 0), it.usedGpuMemory or 0)
+                memory_by_pid[process.pid] = max(
+                    memory_by_pid.get(process.pid, 0), process.usedGpuMemory or 0
+                )
     except nvml.NVMLError:
         return ()
-    users = sorted(found.items(), key=lambda it: -it[1])
+    users = sorted(memory_by_pid.items(), key=lambda entry: -entry[1])
     return tuple(
         f"{_name(pid)} {size / 1e9:.1f} GB" if size else _name(pid)
         for pid, size in users
-        if pid not in not_these
+        if pid not in excluded
     )
 
 
@@ -109,12 +116,12 @@ _WITHIN_S: Final = 600.0
 PAUSE_S: Final = 1.0
 """Pause before a restart, doubled with each crash; there is no pause after the first one."""
 
-_WAITS: Final = N_("Waiting for another start of vLLM")
+_WAITING: Final = N_("Waiting for another start of vLLM")
 
 _FIRST_S: Final = 30.0
-FIRST_PART: Final = N_(
-    "A sound is longer than 30 seconds: many models hear only as much of it in vLLM, which does not"
-    " say so."
+FIRST_PART_NOTE: Final = N_(
+    "A sound is longer than 30 seconds. In vLLM many models hear only the first 30 "
+    "seconds, and vLLM does not report that."
 )
 
 FREED_S: Final = 8.0
@@ -124,9 +131,13 @@ _FREED: Final = 300_000_000
 
 def _with_note(event: Event, request: ChatRequest) -> Event:
     """Add a note to the end of an answer whose sound the model may have heard only in part."""
-    media = (it for message in request.messages for it in message.media if it.kind == "audio")
-    if isinstance(event, Done) and any((sound_seconds(it.data) or 0.0) > _FIRST_S for it in media):
-        return replace(event, notes=(*event.notes, FIRST_PART))
+    media = (
+        medium for message in request.messages for medium in message.media if medium.kind == "audio"
+    )
+    if isinstance(event, Done) and any(
+        (sound_seconds(medium.data) or 0.0) > _FIRST_S for medium in media
+    ):
+        return replace(event, notes=(*event.notes, FIRST_PART_NOTE))
     return event
 
 
@@ -139,7 +150,7 @@ class VllmEngine(ServedEngine):
         installed: Returns the environment in use, or None.
         folder: Folder for caches, log and records.
         connect: Makes HTTP clients.
-        look: Examines this computer.
+        examine: Examines this computer.
         silent_s: Longest silence of a start, in seconds.
         host: Returns the system on which an environment's worker runs.
         hang_s: Seconds without output or computation after which an answer counts as hanging.
@@ -153,7 +164,7 @@ class VllmEngine(ServedEngine):
         installed: Callable[[], Installed | None],
         folder: Path,
         connect: Connect,
-        look: Callable[[], Hardware],
+        examine: Callable[[], Hardware],
         silent_s: float = SILENT_S,
         host: Callable[[Installed], Host] = lambda _: LocalHost(),
         hang_s: float = HANG_S,
@@ -162,7 +173,7 @@ class VllmEngine(ServedEngine):
         self._installed = installed
         self._folder = folder
         self._connect = connect
-        self._look = look
+        self._examine = examine
         self._silent_s = silent_s
         self._hang_s = hang_s
         self._grace_s = grace_s
@@ -174,9 +185,9 @@ class VllmEngine(ServedEngine):
         self._setup: Setup | None = None
         self._running: Running | None = None
         self._worker: Worker | None = None
-        self._left: Setup | None = None
-        self._wanted = self._name = ""
-        self._waits = False
+        self._unsettled: Setup | None = None
+        self._worker_key = self._name = ""
+        self._is_waiting = False
         self._crashes: deque[float] = deque(maxlen=_CRASHES)
 
     @property
@@ -185,10 +196,10 @@ class VllmEngine(ServedEngine):
         return self._worker
 
     @property
-    def well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether there is a worker that reports itself healthy."""
         running = self._running
-        return running is not None and running.worker.well()
+        return running is not None and running.worker.is_healthy()
 
     def metrics(self) -> dict[str, float] | None:
         """Read the worker's metrics by name; return None without a worker. Raises EngineError."""
@@ -201,7 +212,7 @@ class VllmEngine(ServedEngine):
 
     def share(
         self,
-        wanted: str,
+        worker_key: str,
         name: str,
         plan: Callable[[], VllmPlan],
         progress: Progress,
@@ -212,7 +223,7 @@ class VllmEngine(ServedEngine):
         Two Hearth processes that want to start a worker at the same time take turns.
 
         Args:
-            wanted: Identifies the request; empty for a worker that is not shared.
+            worker_key: Identifies the request; empty for a worker that is not shared.
             name: The model's name, for lists of workers.
             plan: Called only if a worker has to be started, after unused workers have ended, so
                 that it can plan for the memory that is free then.
@@ -221,30 +232,30 @@ class VllmEngine(ServedEngine):
             EngineError: As `Engine.load` raises it, or from `plan`.
             Cancelled: The start was cancelled.
         """
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload()
             self.settle()
             self._crashes.clear()
             if cancel.cancelled:
                 raise Cancelled
             installed = require_installed(self._installed())
-            self._wanted, self._name = wanted and self._key(wanted, installed), name
+            self._worker_key, self._name = worker_key and self._key(worker_key, installed), name
 
             def setup() -> Setup:
-                return prepare(plan(), installed, self._look())
+                return prepare(plan(), installed, self._examine())
 
-            running = self._begun(setup, progress, cancel)
+            running = self._join_or_start(setup, progress, cancel)
             self._setup = running.setup
             return running.report
 
-    def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+    def adapt(self, worker_key: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         """Change the LoRA adapters of the running worker.
 
         A worker has room for ranks up to the highest at its start, and for none if it started
         without adapters. A worker that another Hearth also uses keeps its adapters.
 
         Args:
-            wanted: As in `share`, for the new adapters.
+            worker_key: As in `share`, for the new adapters.
 
         Returns:
             False if the worker has to be restarted for the change.
@@ -253,48 +264,50 @@ class VllmEngine(ServedEngine):
             AdapterUnknown: An adapter does not suit the model.
             Cancelled: The change was cancelled.
         """
-        with self._guard.alone():
-            running, same = self._running, bool(wanted) == bool(self._wanted)
-            if running is None or not same or not running.worker.well(cancel):
+        with self._guard.exclusive():
+            running, is_shared_alike = self._running, bool(worker_key) == bool(self._worker_key)
+            if running is None or not is_shared_alike or not running.worker.is_healthy(cancel):
                 return False
-            new = [it for it in adapters if it not in running.setup.plan.adapters]
+            new = [adapter for adapter in adapters if adapter not in running.setup.plan.adapters]
             require_adapters(new, running.setup.checkpoint)
             if max_rank(new) > running.most_rank:
                 return False
-            if not self._wanted or running.worker.place.socket is None:
+            if not self._worker_key or running.worker.place.socket is None:
                 return self._change_adapters(running, adapters)
             with self._one_at_a_time(cancel):
-                mine = (
-                    it
-                    for it in offered_workers(self._folder)
-                    if it.guardian == running.worker.guardian
+                own_offers = (
+                    offered_worker
+                    for offered_worker in offered_workers(self._folder)
+                    if offered_worker.guardian == running.worker.guardian
                 )
-                offered = next(mine, None)
+                offered = next(own_offers, None)
                 if offered is None or (offered.state() or (0, None))[0] != 1:
                     return False
                 withdraw_offer(running.worker.place)
                 if not self._change_adapters(running, adapters):
                     return False
-                self._wanted = self._key(wanted, require_installed(self._installed()))
+                self._worker_key = self._key(worker_key, require_installed(self._installed()))
                 self._offer(running)
                 return True
 
     def _change_adapters(self, running: Running, adapters: tuple[Adapter, ...]) -> bool:
         setup, worker = running.setup, running.worker
-        now = setup.plan.adapters
+        loaded = setup.plan.adapters
         try:
-            done = all(worker.remove_adapter(it.name) for it in now if it not in adapters)
-            done = done and all(
-                worker.add_adapter(it.name, running.reach(it.path))
-                for it in adapters
-                if it not in now
+            succeeded = all(
+                worker.remove_adapter(adapter.name) for adapter in loaded if adapter not in adapters
+            )
+            succeeded = succeeded and all(
+                worker.add_adapter(adapter.name, running.reach(adapter.path))
+                for adapter in adapters
+                if adapter not in loaded
             )
         except EngineError:
             return False
-        if done:
+        if succeeded:
             changed = replace(setup, plan=replace(setup.plan, adapters=adapters))
             self._setup = running.setup = changed
-        return done
+        return succeeded
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Make sure that the worker of the loaded model runs.
@@ -305,74 +318,78 @@ class VllmEngine(ServedEngine):
             EngineError: The worker cannot be started, or keeps crashing.
             Cancelled: The start was cancelled.
         """
-        with self._guard.alone():
-            return self._alive(progress, cancel).report
+        with self._guard.exclusive():
+            return self._healthy_worker(progress, cancel).report
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer a request, after restarting a crashed worker. See `Engine.chat`.
 
         MTP stays as the worker was started; if the request asks for something else, `Done` says so.
         """
-        with self._guard.answering(self._setup.plan.parallel if self._setup else 1) as undisturbed:
+        with self._guard.answering(
+            self._setup.plan.parallel if self._setup else 1
+        ) as was_undisturbed:
             with self._reviving:
-                running = self._alive(lambda _: None, cancel)
+                running = self._healthy_worker(lambda _: None, cancel)
             adapter = adapter_of(request, running.setup.plan.adapters)
-            via = replace(running.via, model=adapter) if adapter else running.via
-            asking = CancelToken()
-            forget = cancel.on_cancel(asking.cancel)
+            access = replace(running.access, model=adapter) if adapter else running.access
+            answer_cancel = CancelToken()
+            forget = cancel.on_cancel(answer_cancel.cancel)
             try:
-                for event in self._watched(running, answer(request, via, asking), asking):
+                for event in self._watched(
+                    running, answer(request, access, answer_cancel), answer_cancel
+                ):
                     # Other answers and adapters slow this one down, so its speed says nothing about
                     # drafts.
-                    if isinstance(event, Done) and adapter is None and undisturbed():
+                    if isinstance(event, Done) and adapter is None and was_undisturbed():
                         running.learn(event.usage.completion_tokens, event.timing.decode_tok_s)
                     yield _with_note(event, request)
             except Hung:
                 raise
             except EngineError as error:
-                if running.worker.well():
+                if running.worker.is_healthy():
                     raise
                 raise self._end_crashed(running) from error
             finally:
                 forget()
 
     def _watched(
-        self, running: Running, events: Iterator[Event], asking: CancelToken
+        self, running: Running, events: Iterator[Event], answer_cancel: CancelToken
     ) -> Iterator[Event]:
         """Pass events on, and end a worker that hangs. Raises Hung."""
-        with Watch(running.worker.session, asking.cancel, self._hang_s) as watch:
+        with HangWatch(running.worker.session, answer_cancel.cancel, self._hang_s) as watch:
             for event in events:
-                watch.heard()
+                watch.note_output()
                 if watch.hangs:
                     self._end_crashed(running)
                     raise Hung(self._hang_s)
                 yield event
 
-    def _loaded(self) -> Via:
+    def _loaded(self) -> ServedModelAccess:
         running = self._running
         if running is None:
             raise nothing_loaded()
-        return running.via
+        return running.access
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts, in two starts. See `Engine.check_mtp`.
 
         The worker runs as before afterwards. Raises Cancelled if the user cancels the comparison.
         """
-        with self._guard.alone():
+        with self._guard.exclusive():
             setup = self._setup
             if setup is None:
                 raise nothing_loaded()
             installed = require_installed(self._installed())
 
             # The workers of the comparison must not be shared.
-            wanted, self._wanted = self._wanted, ""
+            worker_key, self._worker_key = self._worker_key, ""
 
             def start(plan: VllmPlan) -> Running:
                 if self._running is None or self._running.setup.plan != plan:
                     self._unload()
                     self.settle()
-                    prepared = prepare(plan, installed, self._look(), drafting_needed=True)
+                    prepared = prepare(plan, installed, self._examine(), drafting_needed=True)
                     self._start(prepared, lambda _: None, cancel)
                 assert self._running is not None  # noqa: S101  started
                 return self._running
@@ -380,25 +397,25 @@ class VllmEngine(ServedEngine):
             try:
                 return check_mtp(start, setup.plan, request, depth, cancel)
             finally:
-                self._setup, self._wanted = setup, wanted
+                self._setup, self._worker_key = setup, worker_key
                 if self._running is not None and self._running.setup.plan != setup.plan:
                     self._unload(keep=setup)
 
     def status(self) -> EngineStatus:
         """Return the progress of the worker's start, or its state. See `Engine.status`."""
         worker, running = self._worker, self._running
-        if self._waits:
-            return EngineStatus("loading", _WAITS)
+        if self._is_waiting:
+            return EngineStatus("loading", _WAITING)
         if worker is None:
             return EngineStatus()
-        away, log = worker.away, worker.tail
-        if worker.over:
-            return EngineStatus("stopped", log=log, elsewhere=away)
-        process = 0 if away else worker.session
+        in_wsl, log = worker.in_wsl, worker.tail
+        if worker.has_ended:
+            return EngineStatus("stopped", log=log, elsewhere=in_wsl)
+        process = 0 if in_wsl else worker.session
         if running is not None and running.worker is worker:
-            return EngineStatus("ready", log=log, process=process, elsewhere=away)
+            return EngineStatus("ready", log=log, process=process, elsewhere=in_wsl)
         stage = worker.stage
-        return EngineStatus("loading", stage.words, stage.share, log, process, away)
+        return EngineStatus("loading", stage.words, stage.share, log, process, in_wsl)
 
     def cache_used(self) -> float | None:
         """Return the used share of the worker's KV cache. See `Engine.cache_used`."""
@@ -410,12 +427,12 @@ class VllmEngine(ServedEngine):
 
     def close(self) -> None:
         """Stop the worker. See `Engine.close`; call `settle` to wait for the cards' memory."""
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload()
 
     def leave(self, stays_s: float) -> None:
         """Close the engine, and let a shared worker wait `stays_s` seconds for another user."""
-        with self._guard.alone():
+        with self._guard.exclusive():
             self._unload(stays_s=stays_s)
 
     def settle(self) -> None:
@@ -424,74 +441,78 @@ class VllmEngine(ServedEngine):
         A driver can release it a little after the worker has ended. Nobody waits for that when
         Hearth itself ends.
         """
-        setup, self._left = self._left, None
+        setup, self._unsettled = self._unsettled, None
         if setup is not None:
             self._wait_for_memory(setup.plan, setup.free_bytes)
 
-    def _key(self, wanted: str, installed: Installed) -> str:
+    def _key(self, worker_key: str, installed: Installed) -> str:
         """Combine the request with everything else that changes a worker into one key."""
-        outside = [os.environ.get(name, "") for name in OF_CARDS]
-        return json.dumps([wanted, installed.folder.as_posix(), installed.version, outside])
+        host_variables = [os.environ.get(name, "") for name in CARD_VARIABLES]
+        return json.dumps(
+            [worker_key, installed.folder.as_posix(), installed.version, host_variables]
+        )
 
-    def _begun(
+    def _join_or_start(
         self, setup: Callable[[], Setup], progress: Progress, cancel: CancelToken
     ) -> Running:
         """Return a running worker: join another Hearth's, or start one."""
-        if not self._wanted or self._host(require_installed(self._installed())).away:
+        if not self._worker_key or self._host(require_installed(self._installed())).in_wsl:
             return self._start(setup(), progress, cancel)
         with self._one_at_a_time(cancel):
-            joined = self._joined(cancel)
+            joined = self._join(cancel)
             if joined is not None:
                 progress(1.0)
                 return joined
-            for it in offered_workers(self._folder):
-                if it.end(used=False):
-                    self._wait_for_memory(it.offer.plan, it.offer.free_bytes)
+            for worker in offered_workers(self._folder):
+                if worker.end(force=False):
+                    self._wait_for_memory(worker.offer.plan, worker.offer.free_bytes)
             return self._start(setup(), progress, cancel)
 
     @contextmanager
     def _one_at_a_time(self, cancel: CancelToken) -> Iterator[None]:
         """Wait while another Hearth starts a worker. Raises Cancelled, EngineFailed."""
 
-        def waits() -> None:
-            self._waits = True
+        def on_wait() -> None:
+            self._is_waiting = True
 
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
-                held.enter_context(alone(self._folder, waits, cancel))
+                stack.enter_context(exclusive(self._folder, on_wait, cancel))
             except OSError as error:
                 raise unwritable(error) from error
             finally:
-                self._waits = False
+                self._is_waiting = False
             yield
 
-    def _joined(self, cancel: CancelToken) -> Running | None:
+    def _join(self, cancel: CancelToken) -> Running | None:
         """Join a worker that another Hearth has started for the same request, or return None."""
-        began = perf_counter()
+        started = perf_counter()
         installed = require_installed(self._installed())
-        for it in offered_workers(self._folder):
-            offer, state = it.offer, it.state()
-            if offer.wanted != self._wanted or state is None:
+        for offered in offered_workers(self._folder):
+            offer, state = offered.offer, offered.state()
+            if offer.wanted != self._worker_key or state is None:
                 continue
             plan = offer.plan
             # This worker already has its memory, so the memory that is free now does not matter.
-            setup = prepare(replace(plan, anyway=True), installed, self._look())
+            setup = prepare(replace(plan, anyway=True), installed, self._examine())
             setup = replace(setup, plan=plan, device=offer.device, free_bytes=offer.free_bytes)
-            around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
+            circumstances = Circumstances(
+                setup.checkpoint.name, plan.context, card_users(load_nvml())
+            )
             try:
                 worker = Worker(
                     WorkerCommand((), {}),
-                    it.place,
+                    offered.place,
                     self._connect,
                     self._folder / "vllm.log",
-                    around,
+                    circumstances,
                     self._host(installed),
                     shared=True,
-                    joins=it.guardian,
+                    guardian_pid=offered.guardian,
                 )
             except OSError:
                 continue  # the worker has just ended
-            served = worker.serves(cancel)
+            served = worker.served_model(cancel)
             if cancel.cancelled:
                 worker.leave(state[1] or 0.0)
                 raise Cancelled
@@ -504,7 +525,7 @@ class VllmEngine(ServedEngine):
                 worker,
                 self._book,
                 offer.context,
-                perf_counter() - began,
+                perf_counter() - started,
                 offer.notes,
                 parsing_of(setup.checkpoint.path),
                 str,
@@ -517,7 +538,7 @@ class VllmEngine(ServedEngine):
         """Offer a worker that is ready to other Hearth processes."""
         setup, worker, report = running.setup, running.worker, running.report
         offer = WorkerOffer(
-            self._wanted,
+            self._worker_key,
             self._name,
             setup.plan,
             report.context,
@@ -534,16 +555,16 @@ class VllmEngine(ServedEngine):
 
     def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
         installed = require_installed(self._installed())
-        plan, began = setup.plan, perf_counter()
+        plan, started = setup.plan, perf_counter()
         self.settle()
         host = self._host(installed)
         launch = host.prepare(self._folder)
         place = launch.place
-        hardware = self._look()
+        hardware = self._examine()
         cards = used_cards(hardware, plan.options.cards)
         on_cards = installed.profile == "cuda"
         share = memory_share(cards, plan.options.memory_share, setup.takes) if on_cards else None
-        told = command(
+        worker_command = command(
             plan,
             installed,
             place,
@@ -551,37 +572,37 @@ class VllmEngine(ServedEngine):
             drafts=setup.drafts,
             share=share,
             card_numbers=() if installed.profile == "cpu" else card_numbers(hardware, cards),
-            outside=launch.variables,
+            host_variables=launch.variables,
             spare=spare_ram(hardware, setup.checkpoint),
-            jobs=compile_jobs(hardware, away=host.away),
+            jobs=compile_jobs(hardware, in_wsl=host.in_wsl),
             reach=launch.reach,
         )
-        around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
+        circumstances = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
         worker = self._worker = Worker(
-            told,
+            worker_command,
             place,
             self._connect,
             self._folder / "vllm.log",
-            around,
+            circumstances,
             host,
             self._silent_s,
             self._grace_s,
-            shared=bool(self._wanted) and place.socket is not None,
+            shared=bool(self._worker_key) and place.socket is not None,
         )
         served = worker.wait(progress, cancel)
-        seconds = perf_counter() - began
+        seconds = perf_counter() - started
         context = served.context or plan.context
-        notes = (*setup.notes, *told.notes)
+        notes = (*setup.notes, *worker_command.notes)
         running = Running(
-            setup, worker, self._book, context, seconds, notes, told.parsing, launch.reach
+            setup, worker, self._book, context, seconds, notes, worker_command.parsing, launch.reach
         )
         self._running = running
-        if self._wanted and place.socket is not None:
+        if self._worker_key and place.socket is not None:
             self._offer(running)
         progress(1.0)
         return running
 
-    def _alive(self, progress: Progress, cancel: CancelToken) -> Running:
+    def _healthy_worker(self, progress: Progress, cancel: CancelToken) -> Running:
         """Return a healthy worker, restarting a crashed one after a growing pause.
 
         Raises an EngineError after several crashes within a few minutes.
@@ -591,37 +612,37 @@ class VllmEngine(ServedEngine):
             raise nothing_loaded()
         if running is not None:
             # If the user cancels before the health check answers, its result no longer matters.
-            if running.worker.well(cancel) or cancel.cancelled:
+            if running.worker.is_healthy(cancel) or cancel.cancelled:
                 return running
             self._end_crashed(running)
-        recent = sum(1 for at in self._crashes if monotonic() - at < _WITHIN_S)
+        recent = sum(1 for crashed_at in self._crashes if monotonic() - crashed_at < _WITHIN_S)
         if recent >= _CRASHES:
-            raise gave_up(recent)
+            raise too_many_crashes(recent)
         if recent > 1:
             cancel.wait(PAUSE_S * 2**recent)
-        return self._begun(lambda: setup, progress, cancel)
+        return self._join_or_start(lambda: setup, progress, cancel)
 
     def _end_crashed(self, running: Running) -> Exception:
         """End the remains of a crashed worker, record the crash, and return its error."""
         with self._lock:
-            mine = self._running is running
-            if mine:
+            was_running = self._running is running
+            if was_running:
                 self._running = None
-        if mine:
+        if was_running:
             self._crashes.append(monotonic())
             running.worker.stop()
-        return running.worker.crash()
+        return running.worker.crash_error()
 
     def _unload(self, keep: Setup | None = None, stays_s: float = 0.0) -> None:
         running, self._running, self._setup = self._running, None, keep
         if running is not None and running.worker.leave(stays_s):
-            self._left = running.setup
+            self._unsettled = running.setup
 
     def _wait_for_memory(self, plan: VllmPlan, free_bytes: int) -> None:
         """Wait until a plan's cards have as much free memory as before its worker started."""
         deadline = monotonic() + FREED_S
         while free_bytes and monotonic() < deadline:
-            cards = used_cards(self._look(), plan.options.cards)
+            cards = used_cards(self._examine(), plan.options.cards)
             if sum(card.free_bytes or 0 for card in cards) >= free_bytes - _FREED:
                 return
             sleep(0.25)

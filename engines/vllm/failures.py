@@ -51,17 +51,17 @@ def cause(lines: Sequence[str], code: int | None = None) -> str:
     Args:
         code: Exit code of the worker's first process, if known; it can be 0 after a crash.
     """
-    if found := first_error(lines):
-        return N_("It says: {sentence}", sentence=found)
+    if error := first_error(lines):
+        return N_("It says: {sentence}", sentence=error)
     inner = _ENDED.search("\n".join(lines))
-    ended = _how(int(inner[1]) if inner else code)
-    last = _bare(lines[-1]) if lines else ""
+    ended = _describe_exit(int(inner[1]) if inner else code)
+    last = _without_process(lines[-1]) if lines else ""
     if not last or _REPORTS.match(last) or any(words in last for words in _GENERAL):
         return ended
-    return N_("{ended} The last thing it said: {sentence}", ended=ended, sentence=sentence(last))
+    return N_("{ended} Its last message: {sentence}", ended=ended, sentence=sentence(last))
 
 
-def _how(code: int | None) -> str:
+def _describe_exit(code: int | None) -> str:
     """Describe how a process ended that logged no error."""
     if code in (-9, 137):
         return N_(
@@ -76,17 +76,17 @@ def _how(code: int | None) -> str:
 
 def first_error(lines: Sequence[str]) -> str | None:
     """Return the first error in a log that names a cause, or None."""
-    telling = [line for line in lines if not any(words in line for words in _GENERAL)]
-    for line in telling:
-        if "ERROR" in line and (found := _ERROR.search(line)):
-            return sentence(found[2])
-    for line in telling:
-        if found := _PLAIN_ERROR.search(_bare(line)):
-            return sentence(found[1])
+    specific = [line for line in lines if not any(words in line for words in _GENERAL)]
+    for line in specific:
+        if "ERROR" in line and (match := _ERROR.search(line)):
+            return sentence(match[2])
+    for line in specific:
+        if match := _PLAIN_ERROR.search(_without_process(line)):
+            return sentence(match[1])
     return None
 
 
-def _bare(line: str) -> str:
+def _without_process(line: str) -> str:
     """Remove the process name from the start of a line."""
     return re.sub(r"^\([^)]*\)\s*", "", line)
 
@@ -97,7 +97,7 @@ def sentence(text: str) -> str:
     return f"{text[:300]}." if len(text) <= 300 else f"{text[:300]}…"
 
 
-_Found = re.Match[str]
+_Match = re.Match[str]
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class Circumstances:
     users: tuple[str, ...] = ()
 
 
-_Make = Callable[[_Found, Circumstances], EngineError]
-_KNOWN: Final[list[tuple[re.Pattern[str], _Make]]] = []
+_MakeError = Callable[[_Match, Circumstances], EngineError]
+_KNOWN: Final[list[tuple[re.Pattern[str], _MakeError]]] = []
 """Patterns of the known causes, most specific first; the first match is used."""
 
 _MEMORY_RAN_OUT: Final = r"CUDA out of memory\.[^\n]*|CUDA error: out of memory"
@@ -125,15 +125,15 @@ _SHORTEST: Final = 512
 
 
 def start_failure(
-    lines: Sequence[str], around: Circumstances, code: int | None = None
+    lines: Sequence[str], circumstances: Circumstances, code: int | None = None
 ) -> EngineError:
     """Return the error for a worker that ended before it was ready. For `code`, see `cause`."""
     text = "\n".join(lines)
-    for pattern, make in _KNOWN:
-        if found := pattern.search(text):
-            return make(found, around)
+    for pattern, make_error in _KNOWN:
+        if match := pattern.search(text):
+            return make_error(match, circumstances)
     return EngineFailed(
-        N_("vLLM could not start with “{model}”.", model=around.model),
+        N_("vLLM could not start with “{model}”.", model=circumstances.model),
         cause(lines, code),
         N_("Look at its log in the settings; try another model, or use llama.cpp."),
         Action("open_settings", "engine"),
@@ -150,35 +150,35 @@ def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
     minutes = round(seconds / 60)
     return EngineFailed(
         N_("vLLM could not finish loading “{model}”.", model=model),
-        N_("It has computed for {minutes} minutes without a word.", minutes=minutes)
+        N_("It has computed for {minutes} minutes without reporting anything.", minutes=minutes)
         if computes
         else N_(
-            "It has neither said nor computed anything for {minutes} minutes.", minutes=minutes
+            "It has neither reported nor computed anything for {minutes} minutes.", minutes=minutes
         ),
         N_("Try again; if it happens again, use llama.cpp, and send us the report with its log."),
     )
 
 
 def crash_failure(
-    lines: Sequence[str], around: Circumstances, code: int | None = None
+    lines: Sequence[str], circumstances: Circumstances, code: int | None = None
 ) -> EngineError:
     """Return the error for a worker that ended unexpectedly after it was ready.
 
     For `code`, see `cause`; vLLM exits with 0 even after a crash.
     """
     text = "\n".join(lines)
-    for pattern, make in _KNOWN:
+    for pattern, make_error in _KNOWN:
         # Memory can run out, and kernels can be compiled, during any answer.
-        if make in _IN_THE_MIDDLE and (found := pattern.search(text)):
-            return make(found, around)
+        if make_error in _IN_THE_MIDDLE and (match := pattern.search(text)):
+            return make_error(match, circumstances)
     error = first_error(lines)
     return EngineFailed(
         N_("vLLM has stopped."),
         N_("It says: {sentence}", sentence=error)
         if error
-        else _how(code)
+        else _describe_exit(code)
         if code
-        else N_("One of its processes ended unexpectedly, perhaps for want of memory."),
+        else N_("One of its processes ended unexpectedly, perhaps because memory ran out."),
         N_("What it wrote is kept. Ask again: Hearth restarts it."),
     )
 
@@ -198,7 +198,7 @@ class Hung(EngineFailed):
         )
 
 
-def gave_up(times: int) -> EngineError:
+def too_many_crashes(times: int) -> EngineError:
     """Return the error for a worker that crashes again after every start."""
     return EngineFailed(
         N_("vLLM stays off for now."),
@@ -211,50 +211,50 @@ def gave_up(times: int) -> EngineError:
     )
 
 
-def _known(pattern: str) -> Callable[[_Make], _Make]:
+def _cause(pattern: str) -> Callable[[_MakeError], _MakeError]:
     """Register a function that makes the error for a pattern in the log."""
 
-    def enter(make: _Make) -> _Make:
-        _KNOWN.append((re.compile(pattern), make))
-        return make
+    def register(make_error: _MakeError) -> _MakeError:
+        _KNOWN.append((re.compile(pattern), make_error))
+        return make_error
 
-    return enter
+    return register
 
 
 def _round_down(tokens: float) -> int:
     return max(_SHORTEST, int(tokens) // _STEP * _STEP)
 
 
-@_known(
+@_cause(
     r"\((?P<needed>[\d.]+) GiB KV cache is needed.*?\((?P<there>-?[\d.]+) GiB\)"
     r".*?estimated maximum model length is (?P<fits>\d+)"
 )
-def _shorter(found: _Found, around: Circumstances) -> EngineError:
-    fits = int(found["fits"])
+def _shorter(match: _Match, circumstances: Circumstances) -> EngineError:
+    fits = int(match["fits"])
     return NotEnoughMemory(
         N_(
             "There is not enough memory for a context of {context} tokens.",
-            context=f"{around.context:,}",
+            context=f"{circumstances.context:,}",
         ),
         N_(
             "With “{model}” the KV cache takes {needed} GiB, and {free} GiB are free for it.",
-            model=around.model,
-            needed=found["needed"],
-            free=found["there"],
+            model=circumstances.model,
+            needed=match["needed"],
+            free=match["there"],
         ),
         N_(
-            "Take a context of {round_down} tokens, or an 8-bit KV cache.",
-            round_down=f"{_round_down(fits):,}",
+            "Take a context of {fits} tokens, or an 8-bit KV cache.",
+            fits=f"{_round_down(fits):,}",
         ),
         Action("shorter_context", _round_down(fits)),
     )
 
 
-@_known(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
-def _no_room(_: _Found, around: Circumstances) -> EngineError:
+@_cause(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
+def _no_room(_: _Match, circumstances: Circumstances) -> EngineError:
     return NotEnoughMemory(
-        N_("There is not enough memory for “{model}”.", model=around.model),
-        N_("Its weights take all that vLLM may use, and nothing is left for a context."),
+        N_("There is not enough memory for “{model}”.", model=circumstances.model),
+        N_("Its weights take all the memory that vLLM may use, so none is left for a context."),
         N_(
             "Close other programs, raise the share of the card’s memory, or choose a smaller "
             "model or"
@@ -264,23 +264,23 @@ def _no_room(_: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Available memory on node \d+ \((?P<there>[\d.]+)/[\d.]+ GiB\).*?"
     r"less than requested memory for kv \((?P<needed>[\d.]+) GiB\)"
 )
-def _ram(found: _Found, around: Circumstances) -> EngineError:
-    there, needed = float(found["there"]), float(found["needed"])
-    fits = _round_down(around.context * 0.8 * there / needed)
+def _ram(match: _Match, circumstances: Circumstances) -> EngineError:
+    available, needed = float(match["there"]), float(match["needed"])
+    fits = _round_down(circumstances.context * 0.8 * available / needed)
     return NotEnoughMemory(
         N_(
             "There is not enough memory for a context of {context} tokens.",
-            context=f"{around.context:,}",
+            context=f"{circumstances.context:,}",
         ),
         N_(
-            "Its KV cache would take {needed} GiB, and {there} GiB of the computer’s memory are "
-            "free.",
+            "Its KV cache would take {needed} GiB, and {available} GiB of the "
+            "computer’s memory are free.",
             needed=f"{needed:g}",
-            there=f"{there:g}",
+            available=f"{available:g}",
         ),
         N_(
             "Take a context of {fits} tokens, or let vLLM answer fewer chats at once.",
@@ -290,19 +290,23 @@ def _ram(found: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Free memory on device.*?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less"
     r" than desired GPU memory utilization \([\d.]+, (?P<wanted>[\d.]+) GiB\)"
 )
-def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
-    users = N_(" In use by: {users}.", users=", ".join(around.users)) if around.users else ""
+def _card_in_use(match: _Match, circumstances: Circumstances) -> EngineError:
+    users = (
+        N_(" In use by: {users}.", users=", ".join(circumstances.users))
+        if circumstances.users
+        else ""
+    )
     return NotEnoughMemory(
         N_("Not enough of the graphics card’s memory is free."),
         N_(
             "vLLM was to take {wanted} GiB, and {free} of {total} GiB are free.{users}",
-            wanted=found["wanted"],
-            free=found["free"],
-            total=found["total"],
+            wanted=match["wanted"],
+            free=match["free"],
+            total=match["total"],
             users=users,
         ),
         N_("Close what uses the card, or give vLLM a smaller share of its memory."),
@@ -310,27 +314,31 @@ def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(_MEMORY_RAN_OUT)
-def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
-    said = N_("It says: {error}.", error=found[0].strip().rstrip("."))
-    users = N_("In use by others: {users}.", users=", ".join(around.users)) if around.users else ""
+@_cause(_MEMORY_RAN_OUT)
+def _out_of_memory(match: _Match, circumstances: Circumstances) -> EngineError:
+    message = N_("It says: {error}.", error=match[0].strip().rstrip("."))
+    users = (
+        N_("In use by others: {users}.", users=", ".join(circumstances.users))
+        if circumstances.users
+        else ""
+    )
     return NotEnoughMemory(
-        N_("The graphics card’s memory ran out with “{model}”.", model=around.model),
-        joined(" ", (said, users)),
+        N_("The graphics card’s memory ran out with “{model}”.", model=circumstances.model),
+        joined(" ", (message, users)),
         N_(
             "Take a shorter context or fewer chats at once, close what uses the card, or choose a"
             " smaller model."
         ),
-        Action("shorter_context", _round_down(around.context / 2)),
+        Action("shorter_context", _round_down(circumstances.context / 2)),
     )
 
 
-@_known(
+@_cause(
     r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?"
     r"|CUDA driver version is insufficient for CUDA runtime version"
 )
-def _driver(found: _Found, _: Circumstances) -> EngineError:
-    version = found.groupdict().get("version")
+def _driver(match: _Match, _: Circumstances) -> EngineError:
+    version = match.groupdict().get("version")
     level = (
         N_(
             " It supports CUDA {major}.{minor}.",
@@ -352,21 +360,23 @@ def _driver(found: _Found, _: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"quantization method (?P<method>[\w-]+) is not supported for the current GPU\."
     r" Minimum capability: (?P<least>\d+)\. Current capability: (?P<has>\d+)"
 )
-def _quantisation(found: _Found, around: Circumstances) -> EngineError:
+def _quantisation(match: _Match, circumstances: Circumstances) -> EngineError:
     def level(number: str) -> str:
         return f"{int(number) // 10}.{int(number) % 10}"
 
     return EngineUnavailable(
-        N_("“{model}” has a quantisation that this card cannot compute.", model=around.model),
+        N_(
+            "“{model}” has a quantisation that this card cannot compute.", model=circumstances.model
+        ),
         N_(
             "The method {method} needs compute capability {needed}, and the card has {has}.",
-            method=found["method"],
-            needed=level(found["least"]),
-            has=level(found["has"]),
+            method=match["method"],
+            needed=level(match["least"]),
+            has=level(match["has"]),
         ),
         N_(
             "Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5,"
@@ -375,23 +385,24 @@ def _quantisation(found: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Bfloat16 is only supported on GPUs with compute capability of at least 8\.0\.?"
     r".*?GPU has compute capability (?P<has>[\d.]*\d)"
 )
-def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
+def _no_bfloat(match: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("“{model}” cannot be computed on this card.", model=around.model),
+        N_("“{model}” cannot be computed on this card.", model=circumstances.model),
         N_(
-            "Its numbers are bfloat16, and the card has compute capability {found}; they need 8.0.",
-            found=found["has"],
+            "Its weights are bfloat16, which needs compute capability 8.0; the card "
+            "has {capability}.",
+            capability=match["has"],
         ),
         N_("Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp."),
     )
 
 
-@_known(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
-def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
+def _no_fp8_cache(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("This card cannot use an 8-bit KV cache."),
         N_("Its compute capability is below 8.9, which fp8 needs here."),
@@ -400,10 +411,10 @@ def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
     )
 
 
-@_known(r"no kernel image is available for execution on the device")
-def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
+@_cause(r"no kernel image is available for execution on the device")
+def _no_kernel(_: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM has no kernel for “{model}” on this card.", model=around.model),
+        N_("vLLM has no kernel for “{model}” on this card.", model=circumstances.model),
         N_("The installed build was not compiled for the card’s compute capability."),
         N_(
             "Install vLLM again to fetch its kernels, choose another quantisation, or use "
@@ -413,59 +424,62 @@ def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
-def _picture(found: _Found, around: Circumstances) -> EngineError:
-    least = -(-int(found["most"]) // _STEP) * _STEP
+@_cause(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
+def _picture(match: _Match, circumstances: Circumstances) -> EngineError:
+    least = -(-int(match["most"]) // _STEP) * _STEP
     return EngineFailed(
         N_(
             "A context of {context} tokens is too small for “{model}”.",
-            context=f"{around.context:,}",
-            model=around.model,
+            context=f"{circumstances.context:,}",
+            model=circumstances.model,
         ),
-        N_("One picture takes {found} tokens at once there.", found=f"{int(found['most']):,}"),
+        N_(
+            "One picture takes {tokens} tokens at once in this model.",
+            tokens=f"{int(match['most']):,}",
+        ),
         N_("Take a context of {least} tokens or more.", least=f"{least:,}"),
     )
 
 
-@_known(r"fatal error: Python\.h")
-def _headers(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"fatal error: Python\.h")
+def _headers(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM could not make a kernel for this card."),
-        N_("Compiling it needs Python’s headers, and Python.h is not there."),
+        N_("vLLM could not compile a kernel for this card."),
+        N_("Compiling it needs Python’s headers, and Python.h was not found."),
         N_("Install them (the package python3-dev, or python3-devel on Fedora), then try again."),
         Action("install", "compiler"),
     )
 
 
-@_known(
+@_cause(
     r"Could not find nvcc[^\n]*|nvcc: (?:command )?not found"
     r"|No such file or directory: '[^'\n]*(?:nvcc|ninja)'|Ninja is required[^\n]*"
     r"|ninja: (?:command )?not found"
 )
-def _own_tools(found: _Found, _: Circumstances) -> EngineError:
+def _own_tools(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM could not make a kernel for this card."),
+        N_("vLLM could not compile a kernel for this card."),
         N_(
             "A tool of its own installation is missing or cannot be run: {found}.",
-            found=found[0].strip().rstrip("."),
+            found=match[0].strip().rstrip("."),
         ),
         N_("Remove vLLM under Engines and install it again."),
         Action("install", "vllm"),
     )
 
 
-@_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
-def _compiler(found: _Found, _: Circumstances) -> EngineError:
+@_cause(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
+def _compiler(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM could not make a kernel for this card."),
-        N_("It needs a tool that is not installed: {found}.", found=found[0].strip().rstrip(".")),
+        N_("vLLM could not compile a kernel for this card."),
+        N_("It needs a tool that is not installed: {found}.", found=match[0].strip().rstrip(".")),
         N_("Install a C compiler (the package build-essential or gcc), then try again."),
         Action("install", "compiler"),
     )
 
 
-@_known(r"No space left on device|Disk quota exceeded")
-def _no_space(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"No space left on device|Disk quota exceeded")
+def _no_space(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("vLLM could not write its files."),
         N_(
@@ -475,60 +489,61 @@ def _no_space(_: _Found, __: Circumstances) -> EngineError:
     )
 
 
-_MAKING: Final = N_("vLLM could not make a kernel for this card.")
+_MAKING: Final = N_("vLLM could not compile a kernel for this card.")
 """First sentence of each error that a compiler causes."""
 
 _READY_ONES: Final = N_(
-    "Or remove vLLM under Engines and install it again with a connection: that fetches kernels"
-    " that are ready."
+    "Or remove vLLM under Engines and install it again while online: that downloads "
+    "compiled kernels."
 )
 
 
-@_known(
+@_cause(
     r"died due to signal 9|Killed signal terminated program|out of memory allocating \d+ bytes"
     r"|virtual memory exhausted|LLVM ERROR: out of memory|FAILED: \[code=137\]|(?m:\bKilled$)"
     r"|ptxas fatal\s*: Memory allocation failure|ninja: fatal: [^\n]*Cannot allocate memory"
 )
-def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
+def _compiler_memory(_: _Match, __: Circumstances) -> EngineError:
     return NotEnoughMemory(
         _MAKING,
         N_(
-            "The computer’s memory ran out while it was compiled, so the system ended the compiler."
+            "The computer’s memory ran out while the kernel was compiled, so the "
+            "system ended the compiler."
         ),
         N_("Close other programs, then try again. {ready_ones}", ready_ones=_READY_ONES),
         Action("free_memory"),
         terminal=N_(
-            "Close other programs, or set MAX_JOBS=1, and try again. Or fetch kernels that"
-            " are ready: `hearth engines install vllm`."
+            "Close other programs, or set MAX_JOBS=1, and try again. Or download "
+            "compiled kernels: `hearth engines install vllm`."
         ),
     )
 
 
-@_known(
+@_cause(
     r"CUDA compiler and CUDA toolkit headers are incompatible"
     r"|[Uu]nsupported gpu architecture '\w+'|Value '\w+' is not defined for option '[\w-]+'"
     r"|The detected CUDA version \([\d.]+\) mismatches the version that was used to compile"
 )
-def _wrong_toolkit(found: _Found, _: Circumstances) -> EngineError:
+def _wrong_toolkit(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
-            "Its compiler does not go with its other parts or with the card: {sentence}",
-            sentence=sentence(found[0]),
+            "Its compiler does not match its other parts or the card: {sentence}",
+            sentence=sentence(match[0]),
         ),
         N_("Update vLLM under Engines. {ready_ones}", ready_ones=_READY_ONES),
         Action("install", "vllm"),
-        terminal=N_("Update it, or fetch kernels that are ready: `hearth engines install vllm`."),
+        terminal=N_("Update it, or download compiled kernels: `hearth engines install vllm`."),
     )
 
 
-@_known(r"unsupported GNU version![^\"\n]*|unsupported clang version![^\"\n]*")
-def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
+@_cause(r"unsupported GNU version![^\"\n]*|unsupported clang version![^\"\n]*")
+def _host_compiler(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
             "Its compiler does not work with the C++ compiler of this computer: {sentence}",
-            sentence=sentence(found[0]),
+            sentence=sentence(match[0]),
         ),
         N_(
             "Install an older one, such as g++-14, and start Hearth with CC=gcc-14 and "
@@ -539,37 +554,33 @@ def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
     )
 
 
-@_known(r"cannot find -lcuda\b|libcuda\.so[.\d]*: cannot open shared object file")
-def _no_driver_library(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"cannot find -lcuda\b|libcuda\.so[.\d]*: cannot open shared object file")
+def _no_driver_library(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
-        N_(
-            "It is linked with libcuda.so.1, which the NVIDIA driver brings, and that was not "
-            "found."
-        ),
+        N_("It is linked with libcuda.so.1, a part of the NVIDIA driver, which was not found."),
         N_("Install the NVIDIA driver again, and restart the computer."),
         Action("install", "driver"),
     )
 
 
-@_known(
+@_cause(
     r"Ninja build failed|ninja: build stopped|(?:nvcc|ptxas|nvlink|fatbinary) (?:fatal|error)\b"
     r"|PTXAS error|NVCC compilation failed|NVRTC_ERROR_COMPILATION|CppCompileError"
     r"|Error building extension|DSLRuntimeError"
 )
-def _kernel(found: _Found, _: Circumstances) -> EngineError:
-    said = _compiler_error(found.string.splitlines()) or found[0]
+def _kernel(match: _Match, _: Circumstances) -> EngineError:
+    message = _compiler_error(match.string.splitlines()) or match[0]
     return EngineUnavailable(
         _MAKING,
-        N_("Compiling it failed: {sentence}", sentence=sentence(said)),
+        N_("Compiling it failed: {sentence}", sentence=sentence(message)),
         N_(
-            "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
-            " that are ready. Until then use llama.cpp, and send us the report with its log."
+            "Remove vLLM under Engines and install it again while online: that "
+            "downloads compiled kernels. Until then use llama.cpp, and send us the "
+            "report with its log."
         ),
         Action("install", "vllm"),
-        terminal=N_(
-            "Fetch kernels that are ready: `hearth engines install vllm`. Or use llama.cpp."
-        ),
+        terminal=N_("Download compiled kernels: `hearth engines install vllm`. Or use llama.cpp."),
     )
 
 
@@ -580,16 +591,16 @@ _NO_CAUSE: Final = re.compile(r"ld returned|build stopped")
 
 def _compiler_error(lines: Sequence[str]) -> str | None:
     """Return the first error of a compiler or linker, or None."""
-    begins = (at for at, line in enumerate(lines) if _BEGINS.search(line))
-    for line in lines[next(begins, 0) :]:
-        found = _OF_COMPILER.search(line)
-        if found and not _NO_CAUSE.search(line):
-            return found[1] or found[2]
+    starts = (index for index, line in enumerate(lines) if _BEGINS.search(line))
+    for line in lines[next(starts, 0) :]:
+        match = _OF_COMPILER.search(line)
+        if match and not _NO_CAUSE.search(line):
+            return match[1] or match[2]
     return None
 
 
-@_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
-def _port(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
+def _port(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("vLLM could not open its port."),
         N_("Another program uses the port or socket that it was given."),
@@ -597,91 +608,93 @@ def _port(_: _Found, __: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Model architectures \['(?P<name>[^']+)'.*?are not supported"
     r"|model type `(?P<type>[^`]+)` but Transformers does not recognize"
 )
-def _architecture(found: _Found, around: Circumstances) -> EngineError:
-    name = found["name"] or found["type"]
+def _architecture(match: _Match, circumstances: Circumstances) -> EngineError:
+    name = match["name"] or match["type"]
     return UnknownArchitecture(
-        N_("vLLM cannot run “{model}” yet.", model=around.model),
+        N_("vLLM cannot run “{model}” yet.", model=circumstances.model),
         N_("The installed version does not know its architecture, “{name}”.", name=name),
         N_("Update vLLM, or choose another model."),
         Action("install", "vllm"),
     )
 
 
-@_known(
+@_cause(
     r"max_model_len \(\d+\) is greater than the derived max_model_len"
     r" \([\w.]*?=(?P<most>\d+)"
 )
-def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
+def _longer_than_trained(match: _Match, circumstances: Circumstances) -> EngineError:
     return ContextTooLarge(
         N_(
             "A context of {context} tokens is too large for “{model}”.",
-            context=f"{around.context:,}",
-            model=around.model,
+            context=f"{circumstances.context:,}",
+            model=circumstances.model,
         ),
-        N_("It was trained for {most} tokens.", most=f"{int(found['most']):,}"),
-        N_("Take a context of {found} tokens.", found=f"{int(found['most']):,}"),
-        Action("shorter_context", int(found["most"])),
+        N_("It was trained for {most} tokens.", most=f"{int(match['most']):,}"),
+        N_("Take a context of {most} tokens.", most=f"{int(match['most']):,}"),
+        Action("shorter_context", int(match["most"])),
     )
 
 
-@_known(
+@_cause(
     r"There is no module or parameter named '[^']+'|exceeds dimension size \(\d+\)"
     r"|JSONDecodeError: [^\n]+"
 )
-def _contradicts(found: _Found, around: Circumstances) -> EngineError:
-    why = N_("Its files do not go together. vLLM says: {sentence}", sentence=sentence(found[0]))
+def _contradicts(match: _Match, circumstances: Circumstances) -> EngineError:
+    why = N_(
+        "Its files do not match each other. vLLM says: {sentence}", sentence=sentence(match[0])
+    )
     return ModelDamaged(
-        N_("“{name}” is damaged.", name=around.model), why, N_("Download or copy it again.")
+        N_("“{name}” is damaged.", name=circumstances.model), why, N_("Download or copy it again.")
     )
 
 
-@_known(
+@_cause(
     r"LocalEntryNotFoundError|HFValidationError|does not appear to have a file named"
     r"|Couldn't instantiate the backend tokenizer"
 )
-def _incomplete(_: _Found, around: Circumstances) -> EngineError:
+def _incomplete(_: _Match, circumstances: Circumstances) -> EngineError:
     return ModelDamaged(
-        N_("“{name}” is not complete.", name=around.model),
-        N_("vLLM looked for a file of it that is not in its folder."),
+        N_("“{name}” is not complete.", name=circumstances.model),
+        N_("vLLM looked for a file that is not in the model’s folder."),
         N_("Download it again."),
     )
 
 
-@_known(
+@_cause(
     r"Total number of attention heads \((?P<heads>\d+)\) must be divisible by"
     r" tensor parallel size \((?P<cards>\d+)\)"
 )
-def _heads(found: _Found, _: Circumstances) -> EngineError:
+def _heads(match: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
-        N_("The model cannot be split over {found} cards.", found=found["cards"]),
+        N_("The model cannot be split over {cards} cards.", cards=match["cards"]),
         N_(
-            "It has {found} attention heads, and each card takes the same number of them.",
-            found=found["heads"],
+            "It has {heads} attention heads, and each card takes the same number of them.",
+            heads=match["heads"],
         ),
         N_("Choose a number of cards by which the heads can be divided."),
         Action("open_settings", "vllm_cards"),
     )
 
 
-@_known(
+@_cause(
     r"[Ww]orld size \((?P<cards>\d+)\) is larger than the number of available GPUs"
     r" \((?P<there>\d+)\)"
 )
-def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
+def _too_few_cards(match: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
-        N_("There are not {found} graphics cards for vLLM.", found=found["cards"]),
-        N_("The system shows it {found}.", found=found["there"]),
-        N_("Set the number of cards that share each layer to what is there."),
+        N_("There are not {cards} graphics cards for vLLM.", cards=match["cards"]),
+        N_("vLLM finds only {available}.", available=match["there"]),
+        N_("Set the number of cards that share each layer to the number that vLLM finds."),
         Action("open_settings", "vllm_cards"),
     )
 
 
-@_known(r"No module named 'ray'|requires installation of ray|Please install Ray")
-def _no_ray(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"No module named 'ray'|requires installation of ray|Please install Ray")
+def _no_ray(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The other computers cannot be reached."),
         N_(
@@ -696,8 +709,8 @@ def _no_ray(_: _Found, __: Circumstances) -> EngineError:
     )
 
 
-@_known(r"Could not find any running Ray instance")
-def _ray(_: _Found, __: Circumstances) -> EngineError:
+@_cause(r"Could not find any running Ray instance")
+def _ray(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The other computers cannot be reached."),
         N_("vLLM shares layers among computers over Ray, and no Ray cluster answers here."),
@@ -706,11 +719,11 @@ def _ray(_: _Found, __: Circumstances) -> EngineError:
     )
 
 
-@_known(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
-def _adapter(found: _Found, _: Circumstances) -> EngineError:
+@_cause(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
+def _adapter(match: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
         N_("A LoRA adapter could not be loaded."),
-        N_("vLLM says: {sentence}", sentence=sentence(found[0])),
+        N_("vLLM says: {sentence}", sentence=sentence(match[0])),
         N_("Check its folder in the settings, and whether it was made for this model."),
         Action("open_settings", "vllm_adapters"),
     )

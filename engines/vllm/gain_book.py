@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engines.kept_file import Book
+from engines.json_cache import ValueCache
 
 _LEAST_TOKENS: Final = 32
 """Shorter answers say little about the speed."""
@@ -38,9 +38,9 @@ class GainBook:
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._speeds = Book(file, _speeds, dict, most=64)
+        self._speeds = ValueCache(file, _speeds, dict, most=64)
 
-    def pace(self, key: str, depth: int) -> DraftSpeeds:
+    def speeds_of(self, key: str, depth: int) -> DraftSpeeds:
         """Return the speeds without drafts and with `depth` tokens drafted ahead."""
         page = self._speeds.get(key) or {}
         return DraftSpeeds(page.get("0"), page.get(str(depth)) if depth else None)
@@ -50,8 +50,8 @@ class GainBook:
         if tokens < _LEAST_TOKENS or tok_s <= 0:
             return
         page = self._speeds.get(key) or {}
-        known = page.get(str(depth))
-        mean = tok_s if known is None else known + _FRESH * (tok_s - known)
+        old_mean = page.get(str(depth))
+        mean = tok_s if old_mean is None else old_mean + _FRESH * (tok_s - old_mean)
         self._speeds.keep(key, {**page, str(depth): mean})
 
 

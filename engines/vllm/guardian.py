@@ -41,7 +41,7 @@ from typing import Any, Final
 
 from engines.private import OTHERS
 from engines.sentences import N_
-from engines.vllm.door import Door, door_of
+from engines.vllm.clients import WorkerClients, socket_of
 from engines.vllm.leftovers import clear, forget, write_record
 from engines.vllm.marks import marked, new_mark, variables
 from engines.vllm.processes import Process, activity, family, kill, process, processes
@@ -50,8 +50,8 @@ _PDEATHSIG: Final = 1
 _SUBREAPER: Final = 36
 """Options of prctl(2). Source: linux/prctl.h."""
 
-_LOOK_S: Final = 0.5
-_CALM_LOOK_S: Final = 5.0
+_CHECK_S: Final = 0.5
+_CALM_CHECK_S: Final = 5.0
 _CALM_AFTER_S: Final = 300.0
 _GROWN_S: Final = 0.1
 """Change in processor time, in seconds, after which the worker's activity is reported."""
@@ -83,17 +83,19 @@ class Guardian:
         self._mark = new_mark()
         self._grace = float(order["grace_s"])
         self._silence = float(order["silence_s"])
-        self._heard = time.monotonic()
+        self._last_sign = time.monotonic()
         self._code: int | None = None
-        self._known: set[tuple[int, int]] = set()
-        self._computed = 0.0
-        me = process(os.getpid())
-        assert me is not None  # noqa: S101  this process lives
-        self._me = me
-        self._asked = False
+        self._recorded: set[tuple[int, int]] = set()
+        self._reported_s = 0.0
+        own_process = process(os.getpid())
+        assert own_process is not None  # noqa: S101  this process lives
+        self._own_process = own_process
+        self._stop_requested = False
         self._child: subprocess.Popen[bytes] | None = None
-        self._door = (
-            Door(door_of(Path(order["scratch"])), os.dup(0)) if order.get("shared") else None
+        self._clients = (
+            WorkerClients(socket_of(Path(order["scratch"])), os.dup(0))
+            if order.get("shared")
+            else None
         )
 
     @property
@@ -101,73 +103,73 @@ class Guardian:
         """Whether the worker's first process has ended."""
         return self._code is not None
 
-    def ask(self, *_: object) -> None:
+    def request_stop(self, *_: object) -> None:
         """Handle a signal that asks for the worker's end."""
-        self._asked = True
+        self._stop_requested = True
 
     def run(self) -> int:
         """Run until nothing of the worker is left, and return the guardian's exit code."""
         try:
-            self._write(())
+            self._write_record(())
             # The child's death signal follows the thread that forks, and this is the only thread.
             self._child = subprocess.Popen(
                 self._order["words"],
                 env=self._order["environment"] | variables(self._mark),
                 cwd=self._order["folder"],
                 stdin=subprocess.DEVNULL,
-                stdout=self._door.words if self._door else 2,
+                stdout=self._clients.log_input if self._clients else 2,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: no lock can be held
+                preexec_fn=_child_setup(os.getpid()),  # noqa: PLW1509  one thread: no lock can be held
             )
         except OSError as error:
-            self._clear()
-            self._say({"failed": str(error)})
+            self._remove_files()
+            self._send({"failed": str(error)})
             return 1
-        self._note()
-        if self._door:
-            self._door.begin(self._child.pid)
+        self._report_members()
+        if self._clients:
+            self._clients.announce_start(self._child.pid)
         else:
-            _say({"began": self._child.pid})
+            _write_message({"began": self._child.pid})
         try:
             self._watch()
-            if self._door:
-                self._door.shut()
+            if self._clients:
+                self._clients.shut()
             self._stop()
         finally:
-            done = kill(lambda: {*self._all(), *marked(self._mark, processes())})
+            all_ended = kill(lambda: {*self._members(), *marked(self._mark, processes())})
             self._reap()
-            if done:
-                self._clear()
+            if all_ended:
+                self._remove_files()
             self._child.returncode = self._code if self._code is not None else -signal.SIGKILL
-        if self._door:
-            self._door.close(self._child.returncode)
+        if self._clients:
+            self._clients.close(self._child.returncode)
         else:
-            _say({"ended": self._child.returncode})
+            _write_message({"ended": self._child.returncode})
         return 0
 
     def _watch(self) -> None:
         """Wait until the worker has ended or is to end."""
-        began = time.monotonic()
-        while not self._asked and not self._ended:
-            calm = time.monotonic() - began > _CALM_AFTER_S
-            seconds = _CALM_LOOK_S if calm else _LOOK_S
-            if self._door:
+        started = time.monotonic()
+        while not self._stop_requested and not self._ended:
+            is_calm = time.monotonic() - started > _CALM_AFTER_S
+            seconds = _CALM_CHECK_S if is_calm else _CHECK_S
+            if self._clients:
                 self._wait(seconds=seconds)
-                if self._door.over:
-                    self._asked = True
+                if self._clients.is_ending:
+                    self._stop_requested = True
             elif self._wait(0, seconds=seconds):
-                self._hear(os.read(0, 512))
-            elif self._silence and time.monotonic() - self._heard > self._silence:
-                self._asked = True
+                self._handle_input(os.read(0, 512))
+            elif self._silence and time.monotonic() - self._last_sign > self._silence:
+                self._stop_requested = True
             self._reap()
-            self._note()
+            self._report_members()
 
-    def _hear(self, said: bytes) -> None:
+    def _handle_input(self, data: bytes) -> None:
         """Handle input: empty lines are signs of life; anything else, or the end, asks to stop."""
-        self._heard = time.monotonic()
-        if not said or said.strip(b"\n"):
-            self._asked = True
+        self._last_sign = time.monotonic()
+        if not data or data.strip(b"\n"):
+            self._stop_requested = True
 
     def _stop(self) -> None:
         """Ask the worker's first process to end, and wait while the worker cleans up."""
@@ -176,7 +178,7 @@ class Guardian:
             return
         os.kill(child.pid, signal.SIGTERM)
         deadline = time.monotonic() + self._grace
-        while time.monotonic() < deadline and self._all():
+        while time.monotonic() < deadline and self._members():
             self._wait(seconds=0.05)
             if self._reap():
                 # The processes that it leaves behind get no more time than this to clean up.
@@ -187,51 +189,51 @@ class Guardian:
 
         With a door, serve its users and the worker's log instead, and return False.
         """
-        if self._door:
-            self._door.serve(self._wake, seconds)
+        if self._clients:
+            self._clients.serve(self._wake, seconds)
             return False
         ready, _, _ = select.select([*inputs, self._wake], [], [], seconds)
         if self._wake in ready:
             os.read(self._wake, 512)
         return ready not in ([], [self._wake])
 
-    def _all(self) -> list[Process]:
+    def _members(self) -> list[Process]:
         self._reap()
-        return family(self._me.pid, self._child.pid if self._child else 0)
+        return family(self._own_process.pid, self._child.pid if self._child else 0)
 
-    def _note(self) -> None:
+    def _report_members(self) -> None:
         """Report the activity of the worker's processes, and update the record of them."""
-        members = self._all()
-        self._tell_activity(members)
-        if {it.key for it in members} - self._known:
-            self._known = {it.key for it in members}
+        members = self._members()
+        self._report_activity(members)
+        if {member.key for member in members} - self._recorded:
+            self._recorded = {member.key for member in members}
             try:
-                self._write(members)
+                self._write_record(members)
             except OSError as error:
                 with suppress(OSError):  # nobody reads it any more
                     print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
 
-    def _tell_activity(self, members: Iterable[Process]) -> None:
+    def _report_activity(self, members: Iterable[Process]) -> None:
         """Report the worker's processor time once it has changed enough."""
         computed, compiles = activity(members)
-        if abs(computed - self._computed) >= _GROWN_S:
-            self._computed = computed
-            self._say({"computed": computed, "compiles": compiles})
+        if abs(computed - self._reported_s) >= _GROWN_S:
+            self._reported_s = computed
+            self._send({"computed": computed, "compiles": compiles})
 
-    def _say(self, what: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         """Send a message to the users of a shared worker, or else to Hearth."""
-        if self._door:
-            self._door.tell(what)
+        if self._clients:
+            self._clients.broadcast(message)
         else:
-            _say(what)
+            _write_message(message)
 
-    def _write(self, members: Iterable[Process]) -> None:
+    def _write_record(self, members: Iterable[Process]) -> None:
         """Write the record. Raises OSError."""
         session = self._child.pid if self._child else 0
         scratch = self._order["scratch"]
-        write_record(self._record, self._me, self._mark, session, members, scratch)
+        write_record(self._record, self._own_process, self._mark, session, members, scratch)
 
-    def _clear(self) -> None:
+    def _remove_files(self) -> None:
         clear(Path(self._order["scratch"]))
         forget(self._record)
 
@@ -251,10 +253,10 @@ class Guardian:
 def main() -> int:
     """Read the order from standard input and carry it out."""
     if sys.platform != "linux":
-        _say({"failed": N_("a worker can be supervised on Linux only")})
+        _write_message({"failed": N_("a worker can be supervised on Linux only")})
         return 2
-    with open(0, "rb", buffering=0, closefd=False) as orders:
-        line = orders.readline()
+    with open(0, "rb", buffering=0, closefd=False) as order_file:
+        line = order_file.readline()
     if not line.endswith(b"\n"):
         return 0
     os.umask(OTHERS)  # records, caches, sockets and logs reveal things about chats
@@ -263,7 +265,7 @@ def main() -> int:
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     guardian = Guardian(json.loads(line), wake_end)
-    signal.signal(signal.SIGTERM, guardian.ask)
+    signal.signal(signal.SIGTERM, guardian.request_stop)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         # The worker would inherit an ignored signal, but it does not inherit a handler.
         signal.signal(number, lambda *_: None)
@@ -276,7 +278,7 @@ def prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-def _before(guardian: int) -> Callable[[], None]:
+def _child_setup(guardian: int) -> Callable[[], None]:
     """Return a function for the worker's first process to call before it becomes the worker."""
 
     def prepare() -> None:
@@ -293,9 +295,9 @@ def _before(guardian: int) -> Callable[[], None]:
     return prepare
 
 
-def _say(what: dict[str, Any]) -> None:
+def _write_message(message: dict[str, Any]) -> None:
     try:
-        os.write(1, json.dumps(what).encode() + b"\n")
+        os.write(1, json.dumps(message).encode() + b"\n")
     except BrokenPipeError:
         return  # Hearth is gone, and the remaining work does not need it
 

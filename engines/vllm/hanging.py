@@ -17,14 +17,14 @@ from engines.vllm.processes import computed_s
 SILENT_S: Final = 60.0
 """Seconds without output or computation after which an answer hangs; a model's step takes few."""
 
-_LOOKS: Final = 12
+_CHECKS: Final = 12
 """Number of checks in that time."""
 
-_NOTHING: Final = 1 / 300
+_IDLE_SHARE: Final = 1 / 300
 """Share of that time that counts as no computation, because a waiting process polls a little."""
 
 
-_STARTS: Final = 1 / 100
+_BUSY_SHARE: Final = 1 / 100
 """Share of the allowed silence that a start has to spend computing to count as alive."""
 
 _LONGEST: Final = 12
@@ -54,32 +54,32 @@ class StartWatch:
     def __init__(self, silent_s: float, clock: Callable[[], float] = monotonic) -> None:
         self._silent_s = silent_s
         self._clock = clock
-        self._heard = self._sign = clock()
-        self._before = 0.0
+        self._last_line_at = self._sign_at = clock()
+        self._computed_then = 0.0
 
-    def look(self, heard: float, computed: float) -> Silence | None:
+    def check(self, last_line_at: float, computed: float) -> Silence | None:
         """Return the silence if it has lasted too long, else None.
 
         Args:
-            heard: Time of the last log line.
+            last_line_at: Time of the last log line.
             computed: Processor time so far, in seconds. It can fall, because a process that ends
                 takes its share with it.
         """
         now = self._clock()
-        if heard > self._heard:
-            self._heard = self._sign = heard
-            self._before = computed
-        elif computed - self._before >= self._silent_s * _STARTS:
-            self._sign, self._before = now, computed
-        self._before = min(self._before, computed)
-        if now - self._sign > self._silent_s:
-            return Silence(now - self._sign, computes=False)
-        if now - self._heard > self._silent_s * _LONGEST:
-            return Silence(now - self._heard, computes=True)
+        if last_line_at > self._last_line_at:
+            self._last_line_at = self._sign_at = last_line_at
+            self._computed_then = computed
+        elif computed - self._computed_then >= self._silent_s * _BUSY_SHARE:
+            self._sign_at, self._computed_then = now, computed
+        self._computed_then = min(self._computed_then, computed)
+        if now - self._sign_at > self._silent_s:
+            return Silence(now - self._sign_at, computes=False)
+        if now - self._last_line_at > self._silent_s * _LONGEST:
+            return Silence(now - self._last_line_at, computes=True)
         return None
 
 
-class Watch:
+class HangWatch:
     """Watches one answer on its own thread.
 
     Args:
@@ -94,16 +94,16 @@ class Watch:
         self._session = session
         self._give_up = give_up
         self._silent_s = silent_s
-        self._over = threading.Event()
-        self._heard = monotonic()
-        self._thread = threading.Thread(target=self._look, name="worker watch", daemon=True)
+        self._stopped = threading.Event()
+        self._last_output = monotonic()
+        self._thread = threading.Thread(target=self._run, name="worker watch", daemon=True)
         self.hangs = False
 
-    def heard(self) -> None:
+    def note_output(self) -> None:
         """Note that a part of the answer has arrived."""
-        self._heard = monotonic()
+        self._last_output = monotonic()
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> HangWatch:
         self._thread.start()
         return self
 
@@ -113,16 +113,21 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._over.set()
+        self._stopped.set()
         self._thread.join()
 
-    def _look(self) -> None:
-        nothing_s = self._silent_s * _NOTHING
-        since, before = monotonic(), computed_s(self._session)
-        while not self._over.wait(self._silent_s / _LOOKS):
-            now = computed_s(self._session)
-            if now is None or before is None or now - before > nothing_s or self._heard > since:
-                since, before = monotonic(), now
+    def _run(self) -> None:
+        idle_s = self._silent_s * _IDLE_SHARE
+        since, computed_before = monotonic(), computed_s(self._session)
+        while not self._stopped.wait(self._silent_s / _CHECKS):
+            computed_now = computed_s(self._session)
+            if (
+                computed_now is None
+                or computed_before is None
+                or computed_now - computed_before > idle_s
+                or self._last_output > since
+            ):
+                since, computed_before = monotonic(), computed_now
             elif monotonic() - since >= self._silent_s:
                 self.hangs = True
                 self._give_up()

@@ -42,14 +42,18 @@ class Host(Protocol):
 
     Attributes:
         silence_s: Seconds that its guardian waits for a sign of life; 0 if it needs none.
-        away: The worker's processes run inside WSL2, and not on this system.
+        in_wsl: The worker's processes run inside WSL2, and not on this system.
     """
 
     @property
-    def silence_s(self) -> float: ...
+    def silence_s(self) -> float:
+        """Seconds that the guardian waits for a sign of life; 0 if it needs none."""
+        ...
 
     @property
-    def away(self) -> bool: ...
+    def in_wsl(self) -> bool:
+        """Whether the worker's processes run inside WSL2, and not on this system."""
+        ...
 
     def prepare(self, folder: Path) -> LaunchContext:
         """End the remains of earlier workers, and make a place for a new one. Raises EngineError.
@@ -72,10 +76,10 @@ class Host(Protocol):
         ...
 
 
-def unreached() -> EngineFailed:
+def unreachable_from_windows() -> EngineFailed:
     """Return the error for a worker in WSL2 that serves but cannot be reached from Windows."""
     return EngineFailed(
-        N_("vLLM runs in Windows’ Linux, but Windows does not reach it."),
+        N_("vLLM runs in the Linux inside Windows, but Windows cannot reach it."),
         N_("Windows does not forward the ports of WSL2 on this computer."),
         N_(
             "Remove “localhostForwarding=false” from .wslconfig in your Windows folder, run "
@@ -109,13 +113,15 @@ class LocalHost:
     """This Linux as a host."""
 
     silence_s = 0.0
-    away = False
+    in_wsl = False
 
     def prepare(self, folder: Path) -> LaunchContext:
+        """End the remains of earlier workers; make a place, with a socket if the path is short."""
         reap(runs_folder(folder))
         return LaunchContext(make_place(folder), os.environ)
 
     def guardian(self) -> subprocess.Popen[bytes]:
+        """Start a guardian with pipes; raise EngineUnavailable on any system but Linux."""
         if sys.platform != "linux":
             raise EngineUnavailable(
                 N_("vLLM cannot run here."),
@@ -125,7 +131,9 @@ class LocalHost:
         return start_guardian(subprocess.PIPE)
 
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
+        """Pass on the output of the guardian and the worker until they have ended."""
         follow(guardian, out, err)
 
     def settle(self, place: WorkerPlace) -> None:
+        """Wait until nothing is left of a worker, and remove its record and scratch folder."""
         settle(record_of(place), place.scratch)

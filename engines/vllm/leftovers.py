@@ -52,7 +52,7 @@ def write_record(
         "guardian": list(guardian.key),
         "mark": mark,
         "session": session,
-        "members": sorted(it.key for it in members),
+        "members": sorted(member.key for member in members),
         "scratch": scratch,
     }
     with replacing(file) as unfinished:
@@ -72,11 +72,11 @@ def reap(folder: Path) -> int:
     return sum(reap_one(file) for file in sorted(folder.glob("*.json")))
 
 
-def reap_one(file: Path, *, sure: bool = False) -> int:
+def reap_one(file: Path, *, is_certain: bool = False) -> int:
     """End the leftover processes of one worker, remove its record, and return their number.
 
     Args:
-        sure: The guardian lived until now, so the whole session certainly belongs to the worker.
+        is_certain: The guardian lived until now, so the whole session belongs to the worker.
     """
     record = _read(file)
     if record is None:
@@ -84,13 +84,13 @@ def reap_one(file: Path, *, sure: bool = False) -> int:
     if record["boot"] == boot():
         if _guardian(record):
             return 0  # another Hearth looks after this worker
-        found = _left(record, sure)
-        if found:
-            logger.warning("%d processes of a worker were left: they are ended", len(found))
-        if not kill(lambda: _left(record, sure)):
+        leftovers = _remaining(record, is_certain)
+        if leftovers:
+            logger.warning("%d processes of a worker were left: they are ended", len(leftovers))
+        if not kill(lambda: _remaining(record, is_certain)):
             logger.warning("some processes of session %d do not end", record["session"])
-            return len(found)
-        count = len(found)
+            return len(leftovers)
+        count = len(leftovers)
     else:
         count = 0
     clear(Path(record["scratch"]))
@@ -100,7 +100,7 @@ def reap_one(file: Path, *, sure: bool = False) -> int:
 
 def settle(file: Path, scratch: Path) -> None:
     """Wait until nothing is left of a worker whose guardian has ended."""
-    reap_one(file, sure=True)
+    reap_one(file, is_certain=True)
     if not file.exists():
         clear(scratch)
         forget(file)
@@ -108,9 +108,9 @@ def settle(file: Path, scratch: Path) -> None:
 
 def forget(file: Path) -> None:
     """Remove a record and unfinished copies of it; one that stays is handled at the next start."""
-    for it in (file, *unfinished_of(file)):
+    for path in (file, *unfinished_of(file)):
         with contextlib.suppress(OSError):
-            it.unlink()
+            path.unlink()
 
 
 def outlive(file: Path, deadline: float) -> None:
@@ -136,19 +136,21 @@ def clear(scratch: Path) -> None:
 
 def _guardian(record: dict[str, Any]) -> list[Process]:
     """Return the guardian in a list, or an empty list if it has ended."""
-    found = process(record["guardian"][0])
-    return [found] if found is not None and [*found.key] == record["guardian"] else []
+    guardian = process(record["guardian"][0])
+    return [guardian] if guardian is not None and [*guardian.key] == record["guardian"] else []
 
 
-def _left(record: dict[str, Any], sure: bool) -> list[Process]:
+def _remaining(record: dict[str, Any], is_certain: bool) -> list[Process]:
     """List the recorded or marked processes that live, and their session if one is in it."""
-    known = {(pid, started) for pid, started in record["members"]}
-    everyone = processes()
-    left = {it for it in everyone if it.key in known} | set(marked(record["mark"], everyone))
+    recorded_keys = {(pid, started) for pid, started in record["members"]}
+    all_processes = processes()
+    remaining = {candidate for candidate in all_processes if candidate.key in recorded_keys} | set(
+        marked(record["mark"], all_processes)
+    )
     session = record["session"]
-    if session and (sure or any(it.session == session for it in left)):
-        left |= {it for it in everyone if it.session == session}
-    return list(left)
+    if session and (is_certain or any(candidate.session == session for candidate in remaining)):
+        remaining |= {candidate for candidate in all_processes if candidate.session == session}
+    return list(remaining)
 
 
 def _read(file: Path) -> dict[str, Any] | None:

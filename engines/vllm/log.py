@@ -75,57 +75,60 @@ _KERNELS_BAR: Final = re.compile(
 _LONGEST_NAME: Final = 40
 
 
-def stage(line: str, now: Stage) -> Stage:
-    """Return the stage after a log line, or `now` if the line says nothing new.
+def stage(line: str, current: Stage) -> Stage:
+    """Return the stage after a log line, or `current` if the line says nothing new.
 
     The share never falls. Graphs are captured twice, and bars start again for a second model or
     another kind of graph; only the words change then.
     """
-    return _by_kernels(line, now) or _by_bars(line, now) or _by_marks(line, now)
+    return _by_kernels(line, current) or _by_bars(line, current) or _by_marks(line, current)
 
 
-def _by_kernels(line: str, now: Stage) -> Stage | None:
-    if found := _KERNEL.search(line):
-        return Stage(now.share, N_("Compiling for this card: {short}", short=_short(found[1])))
-    if found := _KERNELS_BAR.search(line):
+def _by_kernels(line: str, current: Stage) -> Stage | None:
+    if match := _KERNEL.search(line):
+        return Stage(current.share, N_("Compiling for this card: {short}", short=_short(match[1])))
+    if match := _KERNELS_BAR.search(line):
         return Stage(
-            now.share, N_("{words}: {percent} %", words=COMPILING, percent=min(100, int(found[1])))
+            current.share,
+            N_("{words}: {percent} %", words=COMPILING, percent=min(100, int(match[1]))),
         )
     return None
 
 
-def _by_bars(line: str, now: Stage) -> Stage | None:
-    if found := _WEIGHTS_BAR.search(line):
-        return _bar(now, _WEIGHTS, int(found[1]), 0.42, 0.46)
-    if found := _GRAPHS_BAR.search(line):
-        first, last = (0.72, 0.87) if now.share < _MEASURED else (0.91, 0.95)
-        return _bar(now, _GRAPHS, int(found[1]), first, last)
+def _by_bars(line: str, current: Stage) -> Stage | None:
+    if match := _WEIGHTS_BAR.search(line):
+        return _bar(current, _WEIGHTS, int(match[1]), 0.42, 0.46)
+    if match := _GRAPHS_BAR.search(line):
+        first, last = (0.72, 0.87) if current.share < _MEASURED else (0.91, 0.95)
+        return _bar(current, _GRAPHS, int(match[1]), first, last)
     return None
 
 
-def _by_marks(line: str, now: Stage) -> Stage:
+def _by_marks(line: str, current: Stage) -> Stage:
     if _GRAPHS_DONE.search(line):
-        first = now.share < _MEASURED
+        first = current.share < _MEASURED
         return _later(
-            now, Stage(0.88, N_("Measuring memory")) if first else Stage(0.95, N_("Warming up"))
+            current, Stage(0.88, N_("Measuring memory")) if first else Stage(0.95, N_("Warming up"))
         )
     for mark, share, words in _MARKS:
         if mark in line:
-            return _later(now, Stage(share, words))
-    return now
+            return _later(current, Stage(share, words))
+    return current
 
 
-def _later(now: Stage, found: Stage) -> Stage:
-    return found if found.share >= now.share else now
+def _later(current: Stage, following: Stage) -> Stage:
+    return following if following.share >= current.share else current
 
 
-def _bar(now: Stage, words: str, percent: int, first: float, last: float) -> Stage:
+def _bar(current: Stage, words: str, percent: int, first: float, last: float) -> Stage:
     """Return the stage for a progress bar that covers the start from `first` to `last`."""
     percent = min(100, percent)
     share = first + (last - first) * percent / 100
-    if now.share > last:
-        return now
-    return Stage(max(share, now.share), N_("{words}: {percent} %", words=words, percent=percent))
+    if current.share > last:
+        return current
+    return Stage(
+        max(share, current.share), N_("{words}: {percent} %", words=words, percent=percent)
+    )
 
 
 def _short(name: str) -> str:

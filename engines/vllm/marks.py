@@ -36,20 +36,20 @@ def variables(mark: str) -> dict[str, str]:
     return {_NAME: mark, "SPT_NOENV": "1"}
 
 
-def marked(mark: str, among: Iterable[Process]) -> list[Process]:
+def marked(mark: str, candidates: Iterable[Process]) -> list[Process]:
     """Return those of the processes that carry the mark and belong to this user.
 
     A process that is just ending no longer shows its mark.
     """
-    wanted = f"{_NAME}={mark}".encode()
-    return [it for it in among if wanted in _variables(it.pid)]
+    entry = f"{_NAME}={mark}".encode()
+    return [process for process in candidates if entry in _variables(process.pid)]
 
 
 def _variables(pid: int) -> list[bytes]:
     """Return the initial environment of a process of this user. Source: man 5 proc."""
     try:
         with Path(f"/proc/{pid}/environ").open("rb", buffering=0) as file:
-            own = os.fstat(file.fileno()).st_uid == os.geteuid()
-            return file.read().split(b"\0") if own else []
+            is_own = os.fstat(file.fileno()).st_uid == os.geteuid()
+            return file.read().split(b"\0") if is_own else []
     except OSError:
         return []

@@ -19,15 +19,15 @@ _CPU_SPARE: Final = 1.25
 
 
 def memory_share(
-    cards: Sequence[Gpu], wanted: float | None, takes: int | None = None
+    cards: Sequence[Gpu], chosen_share: float | None, plan_bytes: int | None = None
 ) -> float | None:
     """Return the share of each card's memory for the worker, small enough for every card.
 
     vLLM does not start if less than its share is free.
 
     Args:
-        wanted: Share that the user has set.
-        takes: Bytes that a plan takes on all cards together; None for as much as is allowed.
+        chosen_share: Share that the user has set.
+        plan_bytes: Bytes that a plan takes on all cards together; None for as much as is allowed.
 
     Returns:
         The share, 0 to 1, or None if no card reports its memory.
@@ -37,13 +37,13 @@ def memory_share(
         for card in cards
         if card.free_bytes is not None and card.total_bytes
     ]
-    if wanted is not None:
-        return wanted
+    if chosen_share is not None:
+        return chosen_share
     if not shares:
         return None
-    if takes is not None:
+    if plan_bytes is not None:
         smallest = min(card.total_bytes for card in cards if card.total_bytes)
-        shares.append(takes / len(cards) / smallest)
+        shares.append(plan_bytes / len(cards) / smallest)
     # Rounded down, because vLLM refuses a share that is slightly too large.
     return max(_LEAST_SHARE, int(min(shares) * 1000) / 1000)
 
@@ -55,8 +55,10 @@ def used_cards(hardware: Hardware, count: int) -> tuple[Gpu, ...]:
 
 def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
     """Return the cards' numbers in the driver's order."""
-    every = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
-    return tuple(next(at for at, gpu in enumerate(every) if gpu is card) for card in cards)
+    nvidia_cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
+    return tuple(
+        next(number for number, gpu in enumerate(nvidia_cards) if gpu is card) for card in cards
+    )
 
 
 def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
@@ -64,13 +66,13 @@ def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
     return hardware.memory.available_bytes - checkpoint.weight_bytes - BESIDE_RAM
 
 
-def compile_jobs(hardware: Hardware, *, away: bool = False) -> int:
+def compile_jobs(hardware: Hardware, *, in_wsl: bool = False) -> int:
     """Return how many compilers can run at once with this processor and free memory.
 
     Args:
-        away: They run inside WSL2, which gets half of the computer's memory by default.
+        in_wsl: They run inside WSL2, which gets half of the computer's memory by default.
     """
-    free = hardware.memory.available_bytes // (2 if away else 1)
+    free = hardware.memory.available_bytes // (2 if in_wsl else 1)
     return max(1, min(hardware.cpu.usable_threads, free // _JOB_BYTES))
 
 
@@ -87,6 +89,10 @@ def cpu_cache_gib(
         parallel: Number of chats at once.
         spare: Bytes of RAM that are available for it, if known.
     """
-    one = int(checkpoint.kv_bytes(context) * _CPU_SPARE)
-    needed = parallel * one if spare is None else min(parallel * one, max(one, spare - GIB))
+    one_chat = int(checkpoint.kv_bytes(context) * _CPU_SPARE)
+    needed = (
+        parallel * one_chat
+        if spare is None
+        else min(parallel * one_chat, max(one_chat, spare - GIB))
+    )
     return max(1, -(-needed // GIB))

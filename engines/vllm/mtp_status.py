@@ -16,20 +16,22 @@ OFF: Final = N_("MTP is off, as chosen.")
 LOOKS_UP: Final = N_("This model cannot guess ahead; only text that it copies comes faster.")
 
 
-def running(kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None) -> str:
+def status_running(
+    kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None
+) -> str:
     """Describe how drafting works: its source, depth, acceptance and gain."""
     if kind == "lookup":
         return looked_up(depth, drafted, accepted, gain) if drafted else LOOKS_UP
-    far = ahead(depth)
+    depth_text = ahead(depth)
     if not drafted:
-        return N_("MTP on: {far}", far=far)
-    held = f"{round(100 * accepted / drafted)} %"
+        return N_("MTP on: {far}", far=depth_text)
+    accepted_share = f"{round(100 * accepted / drafted)} %"
     if gain is None:
-        return N_("MTP on: {ahead}, {accepted} accepted", ahead=far, accepted=held)
+        return N_("MTP on: {ahead}, {accepted} accepted", ahead=depth_text, accepted=accepted_share)
     return N_(
         "MTP on: {ahead}, {accepted} accepted, {gain} measured on this computer",
-        ahead=far,
-        accepted=held,
+        ahead=depth_text,
+        accepted=accepted_share,
         gain=times(gain),
     )
 
@@ -48,7 +50,7 @@ def still_off(restart_s: float) -> str:
     return N_("MTP is off: vLLM changes it with a restart{about}.", about=_about(restart_s))
 
 
-def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
+def status_before_answers(kind: MtpKind, depth: int, speeds: DraftSpeeds, advice: str) -> str:
     """Describe before the first answer how the model drafts, and the gain that was measured.
 
     Args:
@@ -58,10 +60,10 @@ def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
         return advice or LOOKS_UP
     if kind not in {"embedded", "drafter"}:
         return advice
-    if pace.gain is None:
+    if speeds.gain is None:
         return N_("This model can answer faster: {ahead}.", ahead=ahead(depth))
-    gain = times(pace.gain)
-    if pace.gain < PAYS:
+    gain = times(speeds.gain)
+    if speeds.gain < PAYS:
         return N_("No gain on this computer: {gain} was measured.", gain=gain)
     return N_(
         "This model can answer faster: {ahead}, {gain} measured on this computer.",

@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engines.private import exposed, replace_text
+from engines.private import readable_by_others, replace_text
 from engines.sentences import packed, unpacked
 from engines.types import Adapter, VllmOptions, VllmPlan
 from engines.vllm.command import WorkerPlace
 from engines.vllm.leftovers import guarded, outlive, settle
 from engines.vllm.places import at_socket, record_of
 from engines.vllm.scratch import runs_folder
-from engines.vllm.shared import ask
+from engines.vllm.shared import send_command
 from engines.vllm.supervised import GRACE_S, LATE_S
 
 logger = logging.getLogger(__name__)
@@ -68,26 +68,26 @@ class OfferedWorker:
     def state(self) -> tuple[int, float | None] | None:
         """Return the number of users and the seconds that it stays; None if it is just ending."""
         try:
-            told = ask(self.place.scratch, self.guardian, "look")
-            left = told["left_s"]
-            return int(told["users"]), None if left is None else float(left)
+            reply = send_command(self.place.scratch, self.guardian, "look")
+            left = reply["left_s"]
+            return int(reply["users"]), None if left is None else float(left)
         except (OSError, ValueError, LookupError):
             return None
 
-    def end(self, *, used: bool) -> bool:
+    def end(self, *, force: bool) -> bool:
         """End the worker, wait until nothing of it is left, and return whether it has ended.
 
         Args:
-            used: End it even if somebody uses it, or if its guardian does not answer.
+            force: End it even if somebody uses it, or if its guardian does not answer.
         """
         try:
-            told = ask(self.place.scratch, self.guardian, "stop" if used else "end")
+            reply = send_command(self.place.scratch, self.guardian, "stop" if force else "end")
         except (OSError, ValueError) as error:
             logger.warning("the guardian of a worker does not answer: %s", error)
-            if not used:
+            if not force:
                 return False
-            told = {}
-        if told.get("users"):
+            reply = {}
+        if reply.get("users"):
             return False
         record = record_of(self.place)
         outlive(record, time.monotonic() + GRACE_S + LATE_S)
@@ -116,11 +116,11 @@ def offered_workers(folder: Path) -> Iterator[OfferedWorker]:
 def _read(file: Path) -> WorkerOffer | None:
     """Read an offer; return None if there is none, or if another user could have written it."""
     try:
-        if exposed(file.parent):
+        if readable_by_others(file.parent):
             return None
-        told = unpacked(json.loads(file.read_text(encoding="utf-8")))
-        plan, notes = _plan(told["plan"]), tuple(map(str, told["notes"]))
-        return WorkerOffer(**(told | {"plan": plan, "notes": notes}))
+        fields = unpacked(json.loads(file.read_text(encoding="utf-8")))
+        plan, notes = _plan(fields["plan"]), tuple(map(str, fields["notes"]))
+        return WorkerOffer(**(fields | {"plan": plan, "notes": notes}))
     except FileNotFoundError:
         return None
     except (OSError, ArithmeticError, ValueError, LookupError, TypeError, RecursionError) as error:
@@ -128,13 +128,15 @@ def _read(file: Path) -> WorkerOffer | None:
         return None
 
 
-def _plan(told: dict[str, Any]) -> VllmPlan:
-    adapters = tuple(Adapter(it["name"], Path(it["path"])) for it in told["adapters"])
-    drafter = told["drafter"]
-    read = {
-        "model": Path(told["model"]),
+def _plan(fields: dict[str, Any]) -> VllmPlan:
+    adapters = tuple(
+        Adapter(adapter["name"], Path(adapter["path"])) for adapter in fields["adapters"]
+    )
+    drafter = fields["drafter"]
+    converted = {
+        "model": Path(fields["model"]),
         "drafter": None if drafter is None else Path(drafter),
         "adapters": adapters,
-        "options": VllmOptions(**told["options"]),
+        "options": VllmOptions(**fields["options"]),
     }
-    return VllmPlan(**(told | read))
+    return VllmPlan(**(fields | converted))

@@ -46,18 +46,18 @@ class Parsing:
 
     Attributes:
         words: Arguments for the command line.
-        special: vLLM keeps special tokens in the text.
+        keep_special_tokens: vLLM keeps special tokens in the text.
         budget: The length of the reasoning can be limited.
         tools: The model can be given tools.
     """
 
     words: tuple[str, ...] = ()
-    special: bool = False
+    keep_special_tokens: bool = False
     budget: bool = False
     tools: bool = False
 
     @property
-    def holds_calls(self) -> bool:
+    def forces_calls(self) -> bool:
         """Whether vLLM forces a tool call where one is required."""
         return not _FREE & {*self.words}
 
@@ -70,20 +70,24 @@ def parsing_of(folder: Path) -> Parsing:
     format_, _ = format_of(template, tokens)
     if format_ is None or format_ is HARMONY:
         return Parsing(calls, tools=bool(calls))  # vLLM reads gpt-oss' channels by itself
-    special = any(tokens.get(it) for it in format_.tokens)
-    for known, name, call in _PARSERS:
-        if format_ is known and {*known.tokens, call} <= {*tokens}:
+    keep_special_tokens = any(tokens.get(token) for token in format_.tokens)
+    for parsed_format, name, call in _PARSERS:
+        if format_ is parsed_format and {*parsed_format.tokens, call} <= {*tokens}:
             words = ("--reasoning-parser", name, *_parser(name))
-            return Parsing(words, special=True, budget=True, tools=True)
+            return Parsing(words, keep_special_tokens=True, budget=True, tools=True)
     budget = not format_.prose
-    return Parsing((*_limits(format_), *calls), special, budget, tools=bool(calls))
+    return Parsing((*_limits(format_), *calls), keep_special_tokens, budget, tools=bool(calls))
 
 
-def _calls(form: CallFormat | None, tokens: Mapping[str, bool]) -> tuple[str, ...]:
+def _calls(call_format: CallFormat | None, tokens: Mapping[str, bool]) -> tuple[str, ...]:
     """Return the arguments for the tool call parser; none if the parser's tokens are missing."""
-    if form is None or not form.vllm:
+    if call_format is None or not call_format.vllm:
         return ()
-    return _parser(form.vllm) if form is HERMES or {*form.tokens} <= {*tokens} else ()
+    return (
+        _parser(call_format.vllm)
+        if call_format is HERMES or {*call_format.tokens} <= {*tokens}
+        else ()
+    )
 
 
 def _parser(name: str) -> tuple[str, ...]:
@@ -100,10 +104,10 @@ def _limits(format_: ReasoningFormat) -> tuple[str, ...]:
 
 def added_tokens(folder: Path) -> Iterator[tuple[str, bool]]:
     """Yield the added tokens of a vocabulary, and whether vLLM leaves each out of the text."""
-    for it in _rows(folder / "tokenizer.json", "added_tokens"):
-        yield str(it.get("content") or ""), bool(it.get("special"))
-    for it in _rows(folder / "tekken.json", "special_tokens"):
-        yield str(it.get("token_str") or ""), True
+    for row in _rows(folder / "tokenizer.json", "added_tokens"):
+        yield str(row.get("content") or ""), bool(row.get("special"))
+    for row in _rows(folder / "tekken.json", "special_tokens"):
+        yield str(row.get("token_str") or ""), True
 
 
 def _rows(file: Path, name: str) -> list[Mapping[str, Any]]:
@@ -111,4 +115,4 @@ def _rows(file: Path, name: str) -> list[Mapping[str, Any]]:
         rows = json.loads(file.read_text(encoding="utf-8"))[name] or []
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []
-    return [it for it in rows if isinstance(it, dict)] if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

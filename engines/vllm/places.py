@@ -57,5 +57,7 @@ def record_of(place: WorkerPlace) -> Path:
 def _free_port() -> int:
     import psutil
 
-    used = {it.laddr.port for it in psutil.net_connections("tcp") if it.laddr}
-    return secrets.choice([port for port in _PORTS if port not in used])
+    used_ports = {
+        connection.laddr.port for connection in psutil.net_connections("tcp") if connection.laddr
+    }
+    return secrets.choice([port for port in _PORTS if port not in used_ports])

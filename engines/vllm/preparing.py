@@ -27,9 +27,9 @@ from engines.vllm.provision.home import Installed
 from engines.vllm.running import Setup
 from engines.vllm.speculation import speculation
 
-DEAF: Final = N_(
-    "This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines"
-    " to let it hear."
+NO_SOUND_DECODER: Final = N_(
+    "This vLLM was installed without the decoder for sounds, so it is sent none. "
+    "Update vLLM under Engines to use sounds."
 )
 """Note for an environment that an earlier version of Hearth made."""
 
@@ -76,45 +76,45 @@ def prepare(
                 model=checkpoint.name,
             ),
             N_("It was trained for {most} tokens.", most=f"{checkpoint.context_max:,}"),
-            N_("Take a context of {found} tokens.", found=f"{checkpoint.context_max:,}"),
+            N_("Take a context of {most} tokens.", most=f"{checkpoint.context_max:,}"),
             Action("shorter_context", checkpoint.context_max),
         )
     require_adapters(plan.adapters, checkpoint)
-    deaf = plan.options.sounds and not installed.hears
-    if deaf:
+    lacks_decoder = plan.options.sounds and not installed.hears
+    if lacks_decoder:
         plan = replace(plan, options=replace(plan.options, sounds=False))
     drafter = read_checkpoint(plan.drafter) if plan.drafter is not None else None
     advice = plan.mtp_note if plan.lookup else ""
     try:
         # Without drafts in the plan, ask for one to learn whether drafting would be possible.
-        able = speculation(checkpoint, drafter, plan.draft_max or 1, lookup=plan.lookup)
+        speculative = speculation(checkpoint, drafter, plan.draft_max or 1, lookup=plan.lookup)
     except MtpUnavailable as error:
         if drafting_needed and plan.draft_max:
             raise
-        able, advice = None, plan.mtp_note or error.why
+        speculative, advice = None, plan.mtp_note or error.why
     cpu = installed.profile == "cpu"
     cards = used_cards(hardware, plan.options.cards)
     room = room_for(hardware, card=not cpu, cards=len(cards))
     require_memory(checkpoint, drafter, plan, room)
     # A plan that seems not to fit, or that vLLM spreads itself, gets all memory that is allowed.
-    judged = not plan.anyway and plan.options.nodes == 1
+    uses_estimate = not plan.anyway and plan.options.nodes == 1
     return Setup(
         plan,
         checkpoint,
-        able if plan.draft_max > 0 else None,
+        speculative if plan.draft_max > 0 else None,
         advice,
         "CPU" if cpu else ", ".join(card.name for card in cards) or "NVIDIA",
         installed.version,
         0 if cpu else sum(card.free_bytes or 0 for card in cards),
-        take_of(checkpoint, drafter, plan, room).total if judged else None,
-        (DEAF,) if deaf else (),
+        take_of(checkpoint, drafter, plan, room).total if uses_estimate else None,
+        (NO_SOUND_DECODER,) if lacks_decoder else (),
     )
 
 
 def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> None:
     """Refuse unsuitable adapters a minute before vLLM would. Raises AdapterUnknown."""
     for adapter in adapters:
-        if why := _unfit(adapter.path, checkpoint):
+        if why := _why_unfit(adapter.path, checkpoint):
             raise AdapterUnknown(
                 N_("The adapter “{adapter}” cannot be used.", adapter=adapter.name),
                 why,
@@ -123,31 +123,33 @@ def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> Non
             )
 
 
-def _unfit(folder: Path, checkpoint: Checkpoint) -> str:
+def _why_unfit(folder: Path, checkpoint: Checkpoint) -> str:
     """Explain why an adapter cannot be used with a model; "" if no reason is known.
 
     The matrices that act on the inputs of queries, keys and values are as wide as the model.
     """
-    told = folder / "adapter_config.json"
+    config = folder / "adapter_config.json"
     try:
-        rank = int(json.loads(told.read_text(encoding="utf-8"))["r"])
+        rank = int(json.loads(config.read_text(encoding="utf-8"))["r"])
         files = sorted(folder.glob("*.safetensors"))
-        tensors = {name: it["shape"] for file in files for name, it in tensors_in(file).items()}
+        tensors = {
+            name: tensor["shape"] for file in files for name, tensor in tensors_in(file).items()
+        }
         widths = {shape[1] for name, shape in tensors.items() if _INPUT.search(name)}
     except OSError as error:
         return N_(
             "{name} cannot be read: {strerror}.",
-            name=error.filename or told,
+            name=error.filename or config,
             strerror=error.strerror,
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return N_("{folder} is damaged or is not an adapter.", folder=folder)
     if rank < 1:
         return N_("Its rank is {rank}.", rank=rank)
-    if other := widths - {checkpoint.width} if checkpoint.width else set():
+    if other_widths := widths - {checkpoint.width} if checkpoint.width else set():
         return N_(
             "It was made for a model of width {other}, and “{name}” has {width}.",
-            other=f"{min(other):,}",
+            other=f"{min(other_widths):,}",
             name=checkpoint.name,
             width=f"{checkpoint.width:,}",
         )

@@ -22,7 +22,7 @@ _COMPILERS: Final = frozenset(
 )
 """Names of the processes that compile a kernel for a card."""
 
-_EMPTY_LOOKS: Final = 2
+_EMPTY_SCANS: Final = 2
 """Number of empty looks in a row that prove that all processes are gone.
 
 A single look can miss a process whose parent has started it and ended, or that is just starting.
@@ -46,6 +46,7 @@ class Process:
 
     @property
     def key(self) -> tuple[int, int]:
+        """Id and start time, which no other process has had since the boot."""
         return self.pid, self.started
 
 
@@ -68,18 +69,18 @@ def process(pid: int) -> Process | None:
 
 def processes() -> list[Process]:
     """List the living processes."""
-    found = (process(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
-    return [it for it in found if it is not None]
+    candidates = (process(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
+    return [candidate for candidate in candidates if candidate is not None]
 
 
-def words_of() -> list[list[str]]:
+def command_lines() -> list[list[str]]:
     """Return the command line of each process that has a readable one."""
-    found = []
+    lines = []
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
-                found.append((entry / "cmdline").read_bytes().decode(errors="replace"))
-    return [line.split("\0") for line in found if line]
+                lines.append((entry / "cmdline").read_bytes().decode(errors="replace"))
+    return [line.split("\0") for line in lines if line]
 
 
 def computed_s(session: int) -> float | None:
@@ -88,15 +89,19 @@ def computed_s(session: int) -> float | None:
     The first process is left out, because it only handles requests. Returns None if there are no
     others, or if one of them cannot be read.
     """
-    others = [it.pid for it in processes() if it.session == session and it.pid != session]
+    pids = [
+        candidate.pid
+        for candidate in processes()
+        if candidate.session == session and candidate.pid != session
+    ]
     ticks = 0
-    for pid in others:
+    for pid in pids:
         try:
             stat = (_PROC / str(pid) / "stat").read_bytes()
         except OSError:
             return None
         ticks += sum(map(int, stat[stat.rindex(b")") + 2 :].split()[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK") if others else None
+    return ticks / os.sysconf("SC_CLK_TCK") if pids else None
 
 
 def activity(members: Iterable[Process]) -> tuple[float, bool]:
@@ -105,9 +110,9 @@ def activity(members: Iterable[Process]) -> tuple[float, bool]:
     The time includes children that have ended. Source: man 5 proc, /proc/pid/stat.
     """
     ticks, compiles = 0, False
-    for it in members:
+    for member in members:
         try:
-            stat = (_PROC / str(it.pid) / "stat").read_bytes()
+            stat = (_PROC / str(member.pid) / "stat").read_bytes()
         except OSError:
             continue  # the process has just ended
         begin, end = stat.index(b"("), stat.rindex(b")")
@@ -116,16 +121,22 @@ def activity(members: Iterable[Process]) -> tuple[float, bool]:
     return ticks / os.sysconf("SC_CLK_TCK"), compiles
 
 
-def family(ancestor: int, number: int) -> list[Process]:
-    """List the processes of session `number`, and the descendants of `ancestor` without itself."""
-    everyone = processes()
-    inside, grown = {ancestor}, True
+def family(ancestor: int, session: int) -> list[Process]:
+    """List the processes of session `session`, and the descendants of `ancestor` without itself."""
+    all_processes = processes()
+    descendants, grown = {ancestor}, True
     while grown:
-        new = {it.pid for it in everyone if it.parent in inside} - inside
-        inside |= new
+        new = {
+            candidate.pid for candidate in all_processes if candidate.parent in descendants
+        } - descendants
+        descendants |= new
         grown = bool(new)
-    inside.discard(ancestor)
-    return [it for it in everyone if it.pid in inside or it.session == number]
+    descendants.discard(ancestor)
+    return [
+        candidate
+        for candidate in all_processes
+        if candidate.pid in descendants or candidate.session == session
+    ]
 
 
 def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool:
@@ -133,41 +144,41 @@ def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool
 
     The tracker of shared memory is killed last, because it releases memory for the others.
     """
-    began, empty = time.monotonic(), 0
+    started, empty = time.monotonic(), 0
     while True:
-        found = find()
-        empty = 0 if found else empty + 1
-        if empty == _EMPTY_LOOKS:
+        remaining = find()
+        empty = 0 if remaining else empty + 1
+        if empty == _EMPTY_SCANS:
             return True
-        waited = time.monotonic() - began
-        if found and waited > limit_s:
+        waited = time.monotonic() - started
+        if remaining and waited > limit_s:
             return False
-        trackers = [it for it in found if _tracks(it.pid)]
-        others = [it for it in found if it not in trackers]
-        send(others or (trackers if waited > _TRACKER_S else ()), signal.SIGKILL)
+        trackers = [candidate for candidate in remaining if _is_tracker(candidate.pid)]
+        ordinary = [candidate for candidate in remaining if candidate not in trackers]
+        send_signal(ordinary or (trackers if waited > _TRACKER_S else ()), signal.SIGKILL)
         time.sleep(0.02)
 
 
-def send(to: Iterable[Process], number: signal.Signals) -> None:
+def send_signal(targets: Iterable[Process], signal_number: signal.Signals) -> None:
     """Send a signal to those of the processes that still live."""
-    for it in to:
-        held = _hold(it.pid)
+    for target in targets:
+        descriptor = _open_process(target.pid)
         try:
-            if (now := process(it.pid)) is None or now.key != it.key:
+            if (present := process(target.pid)) is None or present.key != target.key:
                 continue
-            if held is not None:
-                signal.pidfd_send_signal(held, number)
+            if descriptor is not None:
+                signal.pidfd_send_signal(descriptor, signal_number)
             else:
                 # The id can hardly be reused between this check and the signal.
-                os.kill(it.pid, number)
+                os.kill(target.pid, signal_number)
         except (ProcessLookupError, PermissionError):
             continue  # gone, or another user's by now; `kill` reports a process that stays
         finally:
-            if held is not None:
-                os.close(held)
+            if descriptor is not None:
+                os.close(descriptor)
 
 
-def _hold(pid: int) -> int | None:
+def _open_process(pid: int) -> int | None:
     """Open a descriptor of a process, which survives reuse of its id; None before Linux 5.3."""
     try:
         return os.pidfd_open(pid)
@@ -175,7 +186,7 @@ def _hold(pid: int) -> int | None:
         return None
 
 
-def _tracks(pid: int) -> bool:
+def _is_tracker(pid: int) -> bool:
     try:
         return _TRACKER in (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:

@@ -14,11 +14,11 @@ from engines.dialect import Dialect
 from engines.dialect.switch import ThinkingChoices
 from engines.errors import TemplateFailed
 from engines.models.checkpoint import Checkpoint, read_chat_template
-from engines.openai.kinds import BUDGET, TOOLS
+from engines.openai.access import ServedModelAccess
+from engines.openai.features import BUDGET, TOOLS
 from engines.openai.values import Drafted
-from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, MtpReport, VllmPlan
-from engines.vllm import mtp_status as truth
+from engines.vllm import mtp_status
 from engines.vllm.command import MODEL, max_rank
 from engines.vllm.gain_book import DraftSpeeds, GainBook
 from engines.vllm.parsing import Parsing, added_tokens
@@ -34,7 +34,7 @@ def read_switch(folder: Path) -> ThinkingChoices:
     template = read_chat_template(folder)
     if template is None:
         return ThinkingChoices()
-    tokens = [it for it in added_tokens(folder) if it[0]]
+    tokens = [token for token in added_tokens(folder) if token[0]]
     try:
         return _switch_of(
             template,
@@ -69,10 +69,10 @@ def _text(token: Any) -> str:
 
 def _json(file: Path) -> dict[str, Any]:
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
+        config = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return read if isinstance(read, dict) else {}
+    return config if isinstance(config, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ class Setup:
 
     @property
     def depth(self) -> int:
+        """Number of tokens that are drafted ahead; 0 without drafts."""
         return self.drafts.depth if self.drafts else 0
 
     @property
@@ -161,7 +162,7 @@ class Running:
             device=setup.device,
             load_s=load_s,
             mtp=drafts.kind if drafts else "none",
-            mtp_line=self._standing(load_s if start_s is None else start_s),
+            mtp_line=self._status_before_answers(load_s if start_s is None else start_s),
             thinking=switch.kind,
             thinks=switch.thinks,
             efforts=switch.efforts,
@@ -173,7 +174,7 @@ class Running:
             sees=setup.plan.options.pictures,
             hears=setup.plan.options.sounds,
         )
-        self.via = Via(
+        self.access = ServedModelAccess(
             client=worker.api,
             model=MODEL,
             kind="vllm",
@@ -185,9 +186,9 @@ class Running:
             drafts=drafts is not None,
             thinking=switch.kind,
             thinks=switch.thinks,
-            special=parsing.special,
-            holds_calls=parsing.holds_calls,
-            without=frozenset(
+            keep_special_tokens=parsing.keep_special_tokens,
+            enforces_calls=parsing.forces_calls,
+            omitted=frozenset(
                 ([] if parsing.budget else [BUDGET]) + ([] if parsing.tools else [TOOLS])
             ),
         )
@@ -197,39 +198,43 @@ class Running:
         self._book.learn(self.setup.key, self.setup.depth, tokens, tok_s)
 
     @property
-    def _pace(self) -> DraftSpeeds:
-        return self._book.pace(self.setup.key, self.setup.depth)
+    def _speeds(self) -> DraftSpeeds:
+        return self._book.speeds_of(self.setup.key, self.setup.depth)
 
-    def _standing(self, restart_s: float) -> str:
+    def _status_before_answers(self, restart_s: float) -> str:
         drafts = self.setup.drafts
         if drafts is None:
-            return self.setup.advice or truth.still_off(restart_s)
-        return truth.standing(drafts.kind, drafts.depth, self._pace, self.setup.advice)
+            return self.setup.advice or mtp_status.still_off(restart_s)
+        return mtp_status.status_before_answers(
+            drafts.kind, drafts.depth, self._speeds, self.setup.advice
+        )
 
     def _mtp(self, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
         """Report how MTP worked in an answer; `drafted` counts the drafts of this answer only."""
         drafts, restart_s = self.setup.drafts, self.report.restart_s
         if drafts is None:
             reason = self.setup.advice or (
-                truth.still_off(restart_s) if request.mtp == "on" else truth.OFF
+                mtp_status.still_off(restart_s) if request.mtp == "on" else mtp_status.OFF
             )
             return MtpReport(request.mtp, active=False, reason=reason)
-        made = drafted.drafted if drafted else 0
-        held = drafted.accepted if drafted else 0
-        gain = self._pace.gain
+        drafted_count = drafted.drafted if drafted else 0
+        accepted_count = drafted.accepted if drafted else 0
+        gain = self._speeds.gain
         if request.mtp == "off":
-            reason = truth.still_on(drafts.depth, restart_s)
-        elif made:
-            reason = truth.running(drafts.kind, drafts.depth, made, held, gain)
+            reason = mtp_status.still_on(drafts.depth, restart_s)
+        elif drafted_count:
+            reason = mtp_status.status_running(
+                drafts.kind, drafts.depth, drafted_count, accepted_count, gain
+            )
         else:
-            reason = self._standing(restart_s)
+            reason = self._status_before_answers(restart_s)
         return MtpReport(
             request.mtp,
             active=True,
             reason=reason,
             kind=drafts.kind,
             depth=drafts.depth,
-            drafted=made,
-            accepted=held,
+            drafted=drafted_count,
+            accepted=accepted_count,
             gain=gain,
         )

@@ -55,8 +55,8 @@ def make_scratch(folder: Path) -> tuple[Path, bool]:
     for parent in (runs, Path(tempfile.gettempdir())):
         scratch = parent / name
         if len(str(scratch).encode()) + _LONGEST_NAME <= LONGEST_SOCKET:
-            return _made(scratch), True
-    return _made(runs / name), False
+            return _make(scratch), True
+    return _make(runs / name), False
 
 
 def driver_library() -> Path | None:
@@ -67,11 +67,11 @@ def driver_library() -> Path | None:
     if program is None:
         return None
     try:
-        done = subprocess.run([program, "-p"], capture_output=True, text=True, check=False)
+        result = subprocess.run([program, "-p"], capture_output=True, text=True, check=False)
     except (OSError, ValueError):
         return None
-    found = _DRIVER.search(done.stdout)
-    return Path(found[1]) if found else None
+    match = _DRIVER.search(result.stdout)
+    return Path(match[1]) if match else None
 
 
 def link_driver(folder: Path, library: Path | None) -> None:
@@ -86,7 +86,7 @@ def link_driver(folder: Path, library: Path | None) -> None:
             (folder / "libcuda.so").symlink_to(library)
 
 
-def _made(scratch: Path) -> Path:
+def _make(scratch: Path) -> Path:
     scratch.mkdir(mode=0o700)
     link_driver(scratch, driver_library())
     return scratch

@@ -17,15 +17,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from engines.vllm.clients import socket_of
 from engines.vllm.command import WorkerPlace
-from engines.vllm.door import door_of
 from engines.vllm.host import Host, start_guardian
 from engines.vllm.leftovers import outlive
 from engines.vllm.places import record_of
 from engines.vllm.streams import Lines
-from engines.vllm.supervised import GRACE_S, LATE_S, Supervised, unstarted
+from engines.vllm.supervised import GRACE_S, LATE_S, Supervised, not_started
 
-_ANSWERS_S: Final = 20.0
+_REPLY_S: Final = 20.0
 """Seconds that a guardian gets to answer; while it ends its worker it reads nothing."""
 _READ: Final = 1 << 16
 
@@ -34,7 +34,7 @@ class SharedWorker(Supervised):
     """A command under a guardian that lets others join, or the connection to such a guardian.
 
     Args:
-        joins: Process id of the guardian to join; 0 starts a new one.
+        guardian_pid: Process id of the guardian to join; 0 starts a new one.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class SharedWorker(Supervised):
         host: Host,
         place: WorkerPlace,
         log: Path,
-        listen: Callable[[str], None],
+        on_line: Callable[[str], None],
         grace_s: float = GRACE_S,
-        joins: int = 0,
+        guardian_pid: int = 0,
     ) -> None:
         super().__init__(
             words,
@@ -55,18 +55,19 @@ class SharedWorker(Supervised):
             host=host,
             place=place,
             log=log,
-            listen=listen,
+            on_line=on_line,
             grace_s=grace_s,
         )
         self._order["shared"] = True
-        self._joins = joins
+        self._guardian_pid = guardian_pid
         self._connection: socket.socket | None = None
         self._answered = threading.Event()
-        self._left = False
+        self._has_left = False
 
     @property
     def guardian(self) -> int:
-        return self._joins or super().guardian
+        """Process id of the guardian, started here or joined; 0 before the start."""
+        return self._guardian_pid or super().guardian
 
     def start(self) -> None:
         """Start the worker, or join it.
@@ -75,86 +76,93 @@ class SharedWorker(Supervised):
             EngineFailed: The guardian could not be started.
             OSError: There is no worker to join.
         """
-        keeper: logging.Handler = logging.NullHandler() if self._joins else self._keeper()
+        log_handler: logging.Handler = (
+            logging.NullHandler() if self._guardian_pid else self._open_log()
+        )
         try:
-            if self._joins:
-                self._connection = connect(self._place.scratch, self._joins)
-                self._tell(b"join\n")
+            if self._guardian_pid:
+                self._connection = connect(self._place.scratch, self._guardian_pid)
+                self._write(b"join\n")
             else:
-                ours, theirs = socket.socketpair()
-                self._connection = ours
-                with theirs:
-                    self._guardian = start_guardian(theirs.fileno())
-                self._tell(json.dumps(self._order).encode() + b"\n")
+                own_end, guardian_end = socket.socketpair()
+                self._connection = own_end
+                with guardian_end:
+                    self._guardian = start_guardian(guardian_end.fileno())
+                self._write(json.dumps(self._order).encode() + b"\n")
         except OSError as error:
-            keeper.close()
+            log_handler.close()
             if self._connection is not None:
                 self._connection.close()
-            if self._joins:
+            if self._guardian_pid:
                 raise
-            raise unstarted(error) from error
+            raise not_started(error) from error
         self._reader = threading.Thread(
-            target=self._hear, args=(self._connection, keeper), name="worker log", daemon=True
+            target=self._read_messages,
+            args=(self._connection, log_handler),
+            name="worker log",
+            daemon=True,
         )
         self._reader.start()
-        if self._joins and not (self._answered.wait(_ANSWERS_S) and self.pid):
+        if self._guardian_pid and not (self._answered.wait(_REPLY_S) and self.pid):
             with suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
             raise ConnectionResetError  # the worker is just ending
 
     def stop(self) -> None:
+        """End the worker for all its users; return when none of its processes is left."""
         self._end(b"stop\n")
 
     def leave(self, stays_s: float) -> bool:
+        """Stop using the worker; return whether it has ended because of that."""
         self._end(b"leave %g\n" % stays_s)
-        return not self._left
+        return not self._has_left
 
     def _end(self, line: bytes) -> None:
         if self._connection is None:
             return
-        self._tell(line)
-        if not self._over.wait(self._grace_s + LATE_S):
+        self._write(line)
+        if not self._ended.wait(self._grace_s + LATE_S):
             # The guardian does not respond: the reading thread ends the guardian, and then the
             # rest.
             with suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
-            self._over.wait()
+            self._ended.wait()
 
-    def _tell(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> None:
         if self._connection is not None:
             with suppress(OSError):  # the guardian has ended, and the worker with it
                 self._connection.sendall(line)
 
-    def _hear(self, connection: socket.socket, keeper: logging.Handler) -> None:
+    def _read_messages(self, connection: socket.socket, log_handler: logging.Handler) -> None:
         """Read messages on the reading thread until the connection ends or this user has left."""
-        words = Lines(self._heard_line(keeper))
+        words = Lines(self._line_handler(log_handler))
 
-        def heard(line: str) -> None:
+        def handle_line(line: str) -> None:
             message = _read(line)
             if message is None:
-                self.failed = line  # printed by a guardian that could not start
+                self.failure = line  # printed by a guardian that could not start
             elif "words" in message:
-                words.take(message["words"].encode("latin-1"))
+                words.feed(message["words"].encode("latin-1"))
             else:
-                self._left = self._left or message.get("left", False)
-                self._take(message)
+                self._has_left = self._has_left or message.get("left", False)
+                self._handle_message(message)
                 self._answered.set()
 
-        messages = Lines(heard)
+        messages = Lines(handle_line)
         try:
-            while not self._left and (data := _received(connection)):
-                messages.take(data)
+            while not self._has_left and (data := _received(connection)):
+                messages.feed(data)
             messages.end()
             words.end()
         finally:
-            if not self._left:
+            if not self._has_left:
                 outlive(record_of(self._place), time.monotonic() + LATE_S)
                 if self._guardian is not None:
                     self._guardian.wait()  # its record and connection end a moment before it does
                 self._host.settle(self._place)
             connection.close()
-            keeper.close()
-            self._over.set()
+            log_handler.close()
+            self._ended.set()
             self._answered.set()
         if self._guardian is not None:
             self._guardian.wait()  # reaps this child, which can run on for other users
@@ -164,8 +172,8 @@ def connect(scratch: Path, guardian: int) -> socket.socket:
     """Connect to the guardian of a shared worker. Raises OSError if another process listens."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.settimeout(_ANSWERS_S)
-        connection.connect(str(door_of(scratch)))
+        connection.settimeout(_REPLY_S)
+        connection.connect(str(socket_of(scratch)))
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         if struct.unpack("3i", peer)[0] != guardian:
             raise ConnectionRefusedError  # another process listens there
@@ -176,7 +184,7 @@ def connect(scratch: Path, guardian: int) -> socket.socket:
     return connection
 
 
-def ask(scratch: Path, guardian: int, word: str) -> dict[str, Any]:
+def send_command(scratch: Path, guardian: int, word: str) -> dict[str, Any]:
     """Send a command to the guardian of a shared worker without joining it.
 
     The answer to "stop" comes when the worker has ended.
@@ -186,7 +194,7 @@ def ask(scratch: Path, guardian: int, word: str) -> dict[str, Any]:
         ValueError: The answer is not text.
     """
     with connect(scratch, guardian) as connection, connection.makefile("rb") as lines:
-        connection.settimeout(_ANSWERS_S)
+        connection.settimeout(_REPLY_S)
         connection.sendall(word.encode() + b"\n")
         return _read(lines.readline().decode()) or {}
 

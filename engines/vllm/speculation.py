@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from engines.errors import MtpUnavailable
-from engines.models.checkpoint import HEADS, NOTHING_DRAFTS, Checkpoint, mismatch, not_for
+from engines.models.checkpoint import HEADS, NOTHING_DRAFTS, Checkpoint, drafter_mismatch, mismatch
 from engines.models.draft_config import ASSISTANTS, DraftMethod, language_part
 from engines.sentences import N_
 from engines.types import MAX_DEPTH, MtpKind
@@ -25,10 +25,10 @@ _LOOKUP: Final = (("prompt_lookup_min", 3), ("prompt_lookup_max", 5))
 tokens would match everywhere, and each step would then check wrong guesses.
 """
 
-_ATTENDS: Final = {"full_attention", "sliding_attention", "chunked_attention"}
+_ATTENTION_LAYERS: Final = {"full_attention", "sliding_attention", "chunked_attention"}
 """Layers whose memory is a KV cache, in which rejected tokens are simply overwritten."""
 
-_TAKEN_FOR: Final = ("eagle-", "eagle3", "dflash", "dspark")
+_OTHER_METHODS: Final = ("eagle-", "eagle3", "dflash", "dspark")
 """If a drafter's path contains one of these, vLLM uses that method whatever is set."""
 
 
@@ -102,20 +102,20 @@ def require_pair(checkpoint: Checkpoint, drafter: Checkpoint) -> None:
     """Refuse a drafter that cannot draft for a model. Raises DrafterMismatch."""
     reason = mismatch(checkpoint, drafter)
     if not reason and drafter.drafting is None:
-        reason = _not_alone(drafter)
+        reason = _why_no_drafter(drafter)
     if reason:
-        raise not_for(checkpoint, drafter, reason)
+        raise drafter_mismatch(checkpoint, drafter, reason)
 
 
 def _require_plain_path(path: Path) -> None:
     """Refuse a path that vLLM takes for another kind of drafter. Raises MtpUnavailable."""
-    named = next((it for it in _TAKEN_FOR if it in path.as_posix().lower()), "")
-    if named:
+    marker = next((marker for marker in _OTHER_METHODS if marker in path.as_posix().lower()), "")
+    if marker:
         raise MtpUnavailable(
             N_("MTP is not possible with “{name}”.", name=path.name),
             N_(
-                "“{named}” is in its path, and vLLM takes it for another kind of drafter.",
-                named=named,
+                "Its path contains “{marker}”, so vLLM takes it for another kind of drafter.",
+                marker=marker,
             ),
             N_("Rename the folder, and add it again."),
         )
@@ -125,28 +125,27 @@ def require_head(checkpoint: Checkpoint) -> None:
     """Refuse a checkpoint without prediction layers or their tensors. Raises MtpUnavailable."""
     if checkpoint.mtp == "embedded":
         return
-    what = N_("MTP is not possible with “{name}”.", name=checkpoint.name)
+    headline = N_("MTP is not possible with “{name}”.", name=checkpoint.name)
     if checkpoint.model_type in _DRAFTED_FOR:
         raise MtpUnavailable(
-            what,
+            headline,
             N_(
-                "To guess ahead it needs its drafter, an assistant checkpoint, and there is none "
-                "here."
+                "To guess ahead, it needs its drafter, an assistant checkpoint, which "
+                "was not found."
             ),
             N_("Download it, and add it as a model."),
         )
-    if not _says(checkpoint, HEADS):
+    if not _has_number(checkpoint, HEADS):
         raise MtpUnavailable(
-            what,
+            headline,
             NOTHING_DRAFTS,
             N_("Use it without, or choose a model that has it."),
         )
     raise MtpUnavailable(
-        what,
+        headline,
         N_(
-            "Its configuration names prediction layers, but their tensors are not in the files: "
-            "whoever"
-            " made this checkpoint left them out."
+            "Its configuration names prediction layers, but their tensors are not in "
+            "the files. They were left out when this checkpoint was made."
         ),
         N_("Use it without MTP, or download a checkpoint that has them."),
     )
@@ -154,24 +153,24 @@ def require_head(checkpoint: Checkpoint) -> None:
 
 def _qwen_mixture(checkpoint: Checkpoint) -> bool:
     """Return whether vLLM 0.33's recipe uses another backend for this model's experts."""
-    return checkpoint.model_type.startswith("qwen3") and _says(checkpoint, _EXPERTS)
+    return checkpoint.model_type.startswith("qwen3") and _has_number(checkpoint, _EXPERTS)
 
 
-def _not_alone(small: Checkpoint) -> str:
+def _why_no_drafter(small: Checkpoint) -> str:
     """Explain why a whole model cannot draft for any other; "" if it can."""
     text = _text(small)
     ropes = (text.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
     if any("mrope_section" in rope for rope in ropes):  # positions in time, height and width
-        return N_("It is made to see pictures, and vLLM cannot draft with such a model.")
-    if {*(text.get("layer_types") or ())} - _ATTENDS:
+        return N_("It is made for pictures, and vLLM cannot draft with such a model.")
+    if {*(text.get("layer_types") or ())} - _ATTENTION_LAYERS:
         return N_(
-            "The memory of {architecture} models cannot take tokens back.",
+            "Models of the kind {architecture} cannot remove tokens from their memory.",
             architecture=small.model_type,
         )
     return ""
 
 
-def _says(checkpoint: Checkpoint, names: tuple[str, ...]) -> bool:
+def _has_number(checkpoint: Checkpoint, names: tuple[str, ...]) -> bool:
     """Return whether the configuration has a number above 0 under one of the names."""
     return any(number > 0 for number in _numbers(checkpoint, names))
 

@@ -22,11 +22,11 @@ BEAT: Final = b"\n"
 class Lines:
     """Cuts output into lines; a carriage return ends a line too, because progress bars use it."""
 
-    def __init__(self, hear: Callable[[str], None]) -> None:
-        self._hear = hear
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        self._on_line = on_line
         self._rest = b""
 
-    def take(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> None:
         """Add a piece of output, and pass on the lines that it completes."""
         *lines, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
         for line in lines:
@@ -42,7 +42,7 @@ class Lines:
     def _pass_on(self, line: bytes) -> None:
         # wsl.exe can write UTF-16 between the other output.
         if text := line.decode(errors="replace").replace("\0", "").rstrip():
-            self._hear(text)
+            self._on_line(text)
 
 
 def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
@@ -51,18 +51,18 @@ def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
     Orphans of the process can hold its streams open, so this waits for the process and not for the
     streams.
     """
-    said, errors = _streams(process)
-    with selectors.DefaultSelector() as selector, said, errors:
-        selector.register(said, selectors.EVENT_READ, out)
+    output, errors = _streams(process)
+    with selectors.DefaultSelector() as selector, output, errors:
+        selector.register(output, selectors.EVENT_READ, out)
         selector.register(errors, selectors.EVENT_READ, err)
         while process.poll() is None:
             for key, _ in selector.select(0.2):
-                _take(key, selector)
+                _read_stream(key, selector)
             if not selector.get_map():
                 process.wait()  # both streams have ended, so only the exit is left to wait for
         while ready := selector.select(0):
             for key, _ in ready:
-                _take(key, selector)
+                _read_stream(key, selector)
 
 
 def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
@@ -71,23 +71,23 @@ def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) 
     Without the beats, a program inside WSL2 does not always notice that the Windows program that
     started it has ended.
     """
-    said, errors = _streams(process)
-    with said, errors:
+    output, errors = _streams(process)
+    with output, errors:
         readers = [
-            threading.Thread(target=_drain, args=it, daemon=True)
-            for it in ((said, out), (errors, err))
+            threading.Thread(target=_drain, args=pair, daemon=True)
+            for pair in ((output, out), (errors, err))
         ]
         for reader in readers:
             reader.start()
         while not _ended(process):
             # The process can be ending at this moment.
             with suppress(OSError, ValueError):
-                tell(process, BEAT)
+                write_all(process, BEAT)
         for reader in readers:
             reader.join()
 
 
-def tell(process: subprocess.Popen[bytes], data: bytes) -> None:
+def write_all(process: subprocess.Popen[bytes], data: bytes) -> None:
     """Write data to the input of a process.
 
     The input is an unbuffered pipe, and one write to it can take less than all of the data.
@@ -108,10 +108,10 @@ def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdout, process.stderr
 
 
-def _take(key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+def _read_stream(key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
     data = os.read(key.fd, _CHUNK)
     if data:
-        key.data.take(data)
+        key.data.feed(data)
     else:
         key.data.end()
         selector.unregister(key.fileobj)
@@ -119,7 +119,7 @@ def _take(key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
 
 def _drain(stream: IO[bytes], lines: Lines) -> None:
     while data := os.read(stream.fileno(), _CHUNK):
-        lines.take(data)
+        lines.feed(data)
     lines.end()
 
 

@@ -19,7 +19,7 @@ from engines.sentences import N_
 from engines.vllm.command import WorkerPlace
 from engines.vllm.host import Host
 from engines.vllm.places import record_of
-from engines.vllm.streams import Lines, tell
+from engines.vllm.streams import Lines, write_all
 
 _TAIL: Final = 400
 _LOG_BYTES: Final = 1 << 20
@@ -39,16 +39,16 @@ class Supervised:
         host: The system that it runs on.
         place: The worker's place on the host; its scratch folder is removed afterwards.
         log: File for the worker's log; at most two mebibytes are kept.
-        listen: Called with each line of the log, on the reading thread.
+        on_line: Called with each line of the log, on the reading thread.
         grace_s: Seconds that the worker gets to end.
 
     Attributes:
-        heard: Time of the last log line, on the monotonic clock.
+        last_line_at: Time of the last log line, on the monotonic clock.
         pid: Id of the worker's first process; 0 before it exists.
-        code: Exit code of that process, or None.
-        failed: The guardian's explanation of a failed start, or "".
-        computed: Processor time of the worker's processes, in seconds.
-        compiles: One of the processes is a compiler.
+        exit_code: Exit code of that process, or None.
+        failure: The guardian's explanation of a failed start, or "".
+        computed_s: Processor time of the worker's processes, in seconds.
+        is_compiling: One of the processes is a compiler.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Supervised:
         host: Host,
         place: WorkerPlace,
         log: Path,
-        listen: Callable[[str], None],
+        on_line: Callable[[str], None],
         grace_s: float = GRACE_S,
     ) -> None:
         self._order = {
@@ -74,23 +74,23 @@ class Supervised:
         self._host = host
         self._place = place
         self._log = log
-        self._listen = listen
+        self._on_line = on_line
         self._grace_s = grace_s
         self._guardian: subprocess.Popen[bytes] | None = None
         self._reader: threading.Thread | None = None
         self._tail: deque[str] = deque(maxlen=_TAIL)
-        self._over = threading.Event()
-        self.heard = time.monotonic()
+        self._ended = threading.Event()
+        self.last_line_at = time.monotonic()
         self.pid = 0
-        self.code: int | None = None
-        self.failed = ""
-        self.computed = 0.0
-        self.compiles = False
+        self.exit_code: int | None = None
+        self.failure = ""
+        self.computed_s = 0.0
+        self.is_compiling = False
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the guardian has ended, and the worker with it."""
-        return self._over.is_set()
+        return self._ended.is_set()
 
     @property
     def guardian(self) -> int:
@@ -109,34 +109,34 @@ class Supervised:
             EngineUnavailable: The host cannot run workers.
             EngineFailed: The start failed.
         """
-        keeper = self._keeper()
+        log_handler = self._open_log()
         try:
             guardian = self._host.guardian()
         except EngineError:
-            keeper.close()
+            log_handler.close()
             raise
         except OSError as error:
-            keeper.close()
-            raise unstarted(error) from error
+            log_handler.close()
+            raise not_started(error) from error
         self._guardian = guardian
         # A daemon, so that it cannot keep the app from ending; the guardian then ends the worker.
         self._reader = threading.Thread(
-            target=self._read, args=(guardian, keeper), name="worker log", daemon=True
+            target=self._read, args=(guardian, log_handler), name="worker log", daemon=True
         )
         self._reader.start()
-        self._tell(json.dumps(self._order).encode() + b"\n")
+        self._write(json.dumps(self._order).encode() + b"\n")
 
     def wait(self, seconds: float) -> bool:
         """Wait at most that long for the end; return whether it has come."""
-        return self._over.wait(seconds)
+        return self._ended.wait(seconds)
 
     def stop(self) -> None:
         """Stop the worker, and return when none of its processes is left. Can be called again."""
         guardian, reader = self._guardian, self._reader
         if guardian is None or reader is None:
             return
-        self._tell(b"stop\n")
-        if not self._over.wait(self._grace_s + LATE_S):
+        self._write(b"stop\n")
+        if not self._ended.wait(self._grace_s + LATE_S):
             guardian.kill()
         guardian.wait()
         reader.join()
@@ -151,15 +151,15 @@ class Supervised:
         self.stop()
         return True
 
-    def _tell(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> None:
         if self._guardian is None:
             return
         try:
-            tell(self._guardian, line)
+            write_all(self._guardian, line)
         except (OSError, ValueError):
             return  # the guardian has ended, and the worker with it
 
-    def _keeper(self) -> logging.Handler:
+    def _open_log(self) -> logging.Handler:
         """Open the log. Raises EngineFailed: without a log, a failed start has no explanation."""
         try:
             return LogFile(self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
@@ -174,44 +174,44 @@ class Supervised:
                 N_("Check who may write to Hearth’s folder, and whether its drive is full."),
             ) from error
 
-    def _read(self, guardian: subprocess.Popen[bytes], keeper: logging.Handler) -> None:
+    def _read(self, guardian: subprocess.Popen[bytes], log_handler: logging.Handler) -> None:
         """Read all output on the reading thread, then make sure that no process is left."""
-        words, messages = Lines(self._heard_line(keeper)), Lines(self._heard_message)
+        words, messages = Lines(self._line_handler(log_handler)), Lines(self._handle_output)
         try:
             self._host.follow(guardian, messages, words)
         finally:
             guardian.wait()
             self._host.settle(self._place)
-            keeper.close()
-            self._over.set()
+            log_handler.close()
+            self._ended.set()
 
-    def _heard_line(self, keeper: logging.Handler) -> Callable[[str], None]:
-        def heard(line: str) -> None:
+    def _line_handler(self, log_handler: logging.Handler) -> Callable[[str], None]:
+        def handle_line(line: str) -> None:
             line = redact_certain(line)
-            self.heard = time.monotonic()
+            self.last_line_at = time.monotonic()
             self._tail.append(line)
-            keeper.handle(logging.makeLogRecord({"msg": line}))
-            self._listen(line)
+            log_handler.handle(logging.makeLogRecord({"msg": line}))
+            self._on_line(line)
 
-        return heard
+        return handle_line
 
-    def _heard_message(self, line: str) -> None:
+    def _handle_output(self, line: str) -> None:
         try:
             message = json.loads(line)
         except ValueError:
-            self.failed = line  # printed by a guardian that could not start
+            self.failure = line  # printed by a guardian that could not start
             return
-        self._take(message)
+        self._handle_message(message)
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _handle_message(self, message: dict[str, Any]) -> None:
         self.pid = message.get("began", self.pid)
-        self.code = message.get("ended", self.code)
-        self.failed = message.get("failed", self.failed)
-        self.computed = message.get("computed", self.computed)
-        self.compiles = message.get("compiles", self.compiles)
+        self.exit_code = message.get("ended", self.exit_code)
+        self.failure = message.get("failed", self.failure)
+        self.computed_s = message.get("computed", self.computed_s)
+        self.is_compiling = message.get("compiles", self.is_compiling)
 
 
-def unstarted(error: OSError) -> EngineFailed:
+def not_started(error: OSError) -> EngineFailed:
     """Return the error for a guardian that the system cannot start."""
     return EngineFailed(
         N_("vLLM could not be started."),

@@ -18,7 +18,7 @@ from engines.openai.values import ServedModel
 from engines.vllm.command import MODEL, WorkerCommand, WorkerPlace
 from engines.vllm.failures import Circumstances, crash_failure, stalled, start_failure
 from engines.vllm.hanging import StartWatch
-from engines.vllm.host import Host, unreached
+from engines.vllm.host import Host, unreachable_from_windows
 from engines.vllm.log import BEFORE, COMPILING, Stage, stage
 from engines.vllm.metrics import read_metrics
 from engines.vllm.shared import SharedWorker
@@ -33,7 +33,7 @@ Connect = Callable[[Path | str, str], "httpx2.Client"]
 SILENT_S: Final = 600.0
 """Longest time in seconds that a start can go without any log line or computation."""
 
-_LOOK_S: Final = 0.05
+_POLL_S: Final = 0.05
 HEALTH_S: Final = 10.0
 _FIGURES_S: Final = 3.0
 """Shorter than the timeout of Prometheus, which waits ten seconds for the whole request."""
@@ -54,13 +54,12 @@ class Worker:
         command: Words and environment to start it with; not used if a worker is joined.
         connect: Makes the HTTP client.
         log: File that receives the worker's log.
-        around: Circumstances that error messages mention.
+        circumstances: Circumstances that error messages mention.
         host: The system that it runs on.
         silent_s: Longest silence at the start; see `SILENT_S`.
         grace_s: Seconds that it gets to end by itself.
         shared: Let other Hearth processes use it too.
-        joins: Process id of the guardian whose worker to join instead of starting one; 0 starts
-            one.
+        guardian_pid: Process id of the guardian whose worker to join; 0 starts a worker.
 
     Raises:
         EngineError: As `Supervised.start` raises it.
@@ -73,37 +72,39 @@ class Worker:
         place: WorkerPlace,
         connect: Connect,
         log: Path,
-        around: Circumstances,
+        circumstances: Circumstances,
         host: Host,
         silent_s: float = SILENT_S,
         grace_s: float = GRACE_S,
         *,
         shared: bool = False,
-        joins: int = 0,
+        guardian_pid: int = 0,
     ) -> None:
         self._host = host
         self.place = place
-        self.around = around
+        self.circumstances = circumstances
         self._silent_s = silent_s
         self._stage = Stage(0.0, BEFORE)
-        self._opening, self._ready = bool(joins), False
+        self._is_listening, self._ready = bool(guardian_pid), False
         self._client = connect(place.socket or place.base, place.key)
         self._api = OpenAiClient(self._client, place.base, self._headers, "vLLM")
-        held = partial(SharedWorker, joins=joins) if shared else Supervised
-        self._held = held(
+        supervised_class = (
+            partial(SharedWorker, guardian_pid=guardian_pid) if shared else Supervised
+        )
+        self._supervised = supervised_class(
             command.words,
             command.environment,
             host=self._host,
             place=place,
             log=log,
-            listen=self._heard,
+            on_line=self._handle_line,
             grace_s=grace_s,
         )
         try:
-            self._held.start()
+            self._supervised.start()
         except BaseException:
             self._client.close()
-            if not joins:
+            if not guardian_pid:
                 self._host.settle(place)
             raise
 
@@ -115,14 +116,14 @@ class Worker:
     @property
     def stage(self) -> Stage:
         """Progress of the start; shows compilation even if the log does not mention it."""
-        if self._held.compiles and not self._stage.words.startswith(COMPILING):
+        if self._supervised.is_compiling and not self._stage.words.startswith(COMPILING):
             return Stage(self._stage.share, COMPILING)
         return self._stage
 
     @property
     def tail(self) -> tuple[str, ...]:
         """The last lines of the worker's log."""
-        return self._held.tail
+        return self._supervised.tail
 
     @property
     def session(self) -> int:
@@ -130,22 +131,22 @@ class Worker:
 
         The id of a worker inside WSL2 means nothing on this system.
         """
-        return self._held.pid
+        return self._supervised.pid
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the worker has ended."""
-        return self._held.over
+        return self._supervised.has_ended
 
     @property
-    def away(self) -> bool:
+    def in_wsl(self) -> bool:
         """Whether the worker's processes run inside WSL2, and not on this system."""
-        return self._host.away
+        return self._host.in_wsl
 
     @property
     def guardian(self) -> int:
         """Process id of the guardian."""
-        return self._held.guardian
+        return self._supervised.guardian
 
     def wait(self, progress: Progress, cancel: CancelToken) -> ServedModel:
         """Wait until the worker answers for its model; stop it if that fails.
@@ -158,19 +159,19 @@ class Worker:
         """
         try:
             with Connection.ended_by(cancel) as connection:
-                return self._wait(self._through(connection), progress, cancel)
+                return self._wait(self._client_on(connection), progress, cancel)
         except BaseException:
             self.stop()
             raise
 
-    def well(self, cancel: CancelToken | None = None) -> bool:
+    def is_healthy(self, cancel: CancelToken | None = None) -> bool:
         """Return whether the worker and its engine are alive; False if the check is cancelled."""
-        if not self._ready or self._held.over:
+        if not self._ready or self._supervised.has_ended:
             return False
         if cancel is None:
             return is_healthy(self._api)
         with Connection.ended_by(cancel) as connection:
-            return is_healthy(self._through(connection))
+            return is_healthy(self._client_on(connection))
 
     def metrics(self) -> dict[str, float]:
         """Read the worker's metrics by name. Raises EngineError."""
@@ -185,19 +186,21 @@ class Worker:
         Raises:
             EngineError: The request failed.
         """
-        return self._api.told("/v1/load_lora_adapter", {"lora_name": name, "lora_path": path})
+        return self._api.run_command(
+            "/v1/load_lora_adapter", {"lora_name": name, "lora_path": path}
+        )
 
     def remove_adapter(self, name: str) -> bool:
         """Unload a LoRA adapter; return False if vLLM refuses. Raises EngineError."""
-        return self._api.told("/v1/unload_lora_adapter", {"lora_name": name})
+        return self._api.run_command("/v1/unload_lora_adapter", {"lora_name": name})
 
-    def crash(self) -> Exception:
+    def crash_error(self) -> Exception:
         """Return the error for an unexpected end, whatever the exit code was."""
-        return crash_failure(self.tail, self.around, self._held.code)
+        return crash_failure(self.tail, self.circumstances, self._supervised.exit_code)
 
     def stop(self) -> None:
         """Stop the worker, even if others use it; return when none of its processes is left."""
-        self._held.stop()
+        self._supervised.stop()
         self._client.close()
 
     def leave(self, stays_s: float = 0.0) -> bool:
@@ -206,15 +209,15 @@ class Worker:
         A shared worker runs on for its other users. Without any, it waits for `stays_s` seconds for
         a new one.
         """
-        ended = self._held.leave(stays_s)
+        ended = self._supervised.leave(stays_s)
         self._client.close()
         return ended
 
-    def serves(self, cancel: CancelToken) -> ServedModel | None:
+    def served_model(self, cancel: CancelToken) -> ServedModel | None:
         """Ask a joined worker once for its model; return None if it does not answer."""
         served = None
         with Connection.ended_by(cancel) as connection, suppress(EngineError):
-            served = self._serves(self._through(connection), cancel)
+            served = self._ask_model(self._client_on(connection), cancel)
         self._ready = served is not None
         return served
 
@@ -222,48 +225,52 @@ class Worker:
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.place.key}"} if self.place.key else {}
 
-    def _through(self, connection: Connection) -> OpenAiClient:
+    def _client_on(self, connection: Connection) -> OpenAiClient:
         """Return a client whose requests end when the connection is closed."""
         return OpenAiClient(self._client, self.place.base, self._headers, "vLLM", connection)
 
     def _wait(self, api: OpenAiClient, progress: Progress, cancel: CancelToken) -> ServedModel:
-        told = -1.0
+        reported = -1.0
         watch = StartWatch(self._silent_s)
         while True:
             if cancel.cancelled:
                 raise Cancelled
-            if self._held.over:
-                raise start_failure(self._words(), self.around, self._held.code)
-            silence = watch.look(self._held.heard, self._held.computed)
+            if self._supervised.has_ended:
+                raise start_failure(self._output(), self.circumstances, self._supervised.exit_code)
+            silence = watch.check(self._supervised.last_line_at, self._supervised.computed_s)
             if silence is not None:
-                raise stalled(self.around.model, silence.seconds, computes=silence.computes)
-            if self._stage.share > told:
-                told = self._stage.share
-                progress(told)
-            if self._opening and (served := self._serves(api, cancel)):
+                raise stalled(self.circumstances.model, silence.seconds, computes=silence.computes)
+            if self._stage.share > reported:
+                reported = self._stage.share
+                progress(reported)
+            if self._is_listening and (served := self._ask_model(api, cancel)):
                 self._ready = True
                 return served
-            if self._opening and self.away and time.monotonic() - self._held.heard > REACH_S:
-                raise unreached()
-            self._held.wait(_LOOK_S)
+            if (
+                self._is_listening
+                and self.in_wsl
+                and time.monotonic() - self._supervised.last_line_at > REACH_S
+            ):
+                raise unreachable_from_windows()
+            self._supervised.wait(_POLL_S)
 
-    def _words(self) -> tuple[str, ...]:
-        return (*self.tail, *((self._held.failed,) if self._held.failed else ()))
+    def _output(self) -> tuple[str, ...]:
+        return (*self.tail, *((self._supervised.failure,) if self._supervised.failure else ()))
 
-    def _serves(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
+    def _ask_model(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
         """Return the model, or None while the worker is not healthy and refuses connections."""
         if not is_healthy(api):
             return None
         try:
-            return next((it for it in api.models() if it.id == MODEL), None)
+            return next((model for model in api.models() if model.id == MODEL), None)
         except EngineError:
             if cancel.cancelled:
                 return None
             raise
 
-    def _heard(self, line: str) -> None:
+    def _handle_line(self, line: str) -> None:
         """Update the progress of the start from a log line; runs on the reading thread."""
-        self._opening = self._opening or _READY in line
+        self._is_listening = self._is_listening or _READY in line
         if not self._stage.share:
             self._stage = Stage(_BEGUN, BEFORE)
         self._stage = stage(line, self._stage)

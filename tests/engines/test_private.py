@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.kept_file import KeptFile
+from engines.json_cache import JsonCache
 from engines.log_file import LogFile
 from engines.private import (
     close_to_others,
@@ -64,7 +64,7 @@ def test_a_file_that_somebody_has_open_for_a_moment_is_waited_for(tmp_path: Path
 
 
 def test_what_was_found_out_and_logged_is_private(tmp_path: Path) -> None:
-    KeptFile(tmp_path / "kept" / "book.json").write({"a": 1})
+    JsonCache(tmp_path / "kept" / "book.json").write({"a": 1})
     log = LogFile(tmp_path / "hearth.log", encoding="utf-8")
     log.close()
     assert mode(tmp_path / "kept") == 0o700
@@ -102,7 +102,7 @@ def test_what_belongs_to_another_account_is_told(tmp_path: Path) -> None:
 
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "book.json")
-    assert KeptFile(tmp_path / "book.json").read() == {}
+    assert JsonCache(tmp_path / "book.json").read() == {}
     os.mkfifo(tmp_path / "log")
     with pytest.raises(OSError, match="log"), open(tmp_path / "log", "a", opener=private):
         pass

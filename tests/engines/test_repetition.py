@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from engines.cancel import CancelToken
-from engines.repetition import NOTE, RepetitionWatch, without_circles
+from engines.repetition import NOTE, RepetitionWatch, ending_loops
 from engines.types import (
     ChatRequest,
     Done,
@@ -28,7 +28,7 @@ def found_after(text: str, piece: int = 5) -> int | None:
     """How many characters had come when it was noticed; None if it never was."""
     watch = RepetitionWatch()
     for at in range(0, len(text), piece):
-        if watch.take(text[at : at + piece]):
+        if watch.feed(text[at : at + piece]):
             return at + piece
     return None
 
@@ -112,7 +112,7 @@ def test_the_answer_is_ended_with_its_own_reason_and_a_note(
     kind: type[TextDelta | ReasoningDelta],
 ) -> None:
     seen: list[int] = []
-    *texts, last = without_circles(endless(kind, seen), REQUEST, CancelToken())
+    *texts, last = ending_loops(endless(kind, seen), REQUEST, CancelToken())
 
     assert isinstance(last, Done)
     assert last.finish_reason == "repetition"
@@ -123,7 +123,7 @@ def test_the_answer_is_ended_with_its_own_reason_and_a_note(
 
 def test_who_stops_it_is_not_told_that_it_repeated_itself() -> None:
     cancel = CancelToken()
-    events = without_circles(endless(TextDelta, []), REQUEST, cancel)
+    events = ending_loops(endless(TextDelta, []), REQUEST, cancel)
     next(events)
     cancel.cancel()
     *_, last = events
@@ -134,7 +134,7 @@ def test_who_stops_it_is_not_told_that_it_repeated_itself() -> None:
 
 def test_who_leaves_early_ends_the_engine_too() -> None:
     seen: list[int] = []
-    events = without_circles(endless(TextDelta, seen), REQUEST, CancelToken())
+    events = ending_loops(endless(TextDelta, seen), REQUEST, CancelToken())
     next(events)
     events.close()
 

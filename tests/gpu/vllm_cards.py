@@ -86,7 +86,7 @@ from engines.types import (
     VllmOptions,
     VllmPlan,
 )
-from engines.vllm.command import OF_CARDS
+from engines.vllm.command import CARD_VARIABLES
 from engines.vllm.engine import VllmEngine
 from engines.vllm.log import COMPILING
 from engines.vllm.memory import card_numbers, memory_share, used_cards
@@ -142,7 +142,7 @@ class Machine:
 
     def load(self, plan: VllmPlan) -> LoadedModel:
         """Load a plan, unless just that one runs."""
-        if self._loaded is None or self._runs != plan or not self.engine.well:
+        if self._loaded is None or self._runs != plan or not self.engine.is_healthy:
             self.start(plan)
         assert self._loaded is not None
         return self._loaded
@@ -281,7 +281,8 @@ def part_choice(machine: Machine) -> None:
     chosen = used_cards(hardware, 1)
     assert chosen, "no card can be used"
     machine.saw(f"takes number {card_numbers(hardware, chosen)[0]}")
-    print(f"  variables: { {name: os.environ[name] for name in OF_CARDS if name in os.environ} }")
+    variables = {name: os.environ[name] for name in CARD_VARIABLES if name in os.environ}
+    print(f"  variables: {variables}")
     assert not chosen[0].hidden
     plain = [gpu for gpu in every if not gpu.shows and not gpu.hidden]
     same = [gpu for gpu in plain if gpu.capability == chosen[0].capability]

@@ -52,15 +52,15 @@ def lines() -> Iterator[str]:
         yield llama.running("embedded", depth, 0, 0, None, 1.0)
         yield llama.running("embedded", depth, 100, 71, None, 1.5)
         yield llama.running("embedded", depth, 100, 71, 0.97, 1.5)
-        yield vllm.running("drafter", depth, 0, 0, None)
+        yield vllm.status_running("drafter", depth, 0, 0, None)
         for gain in (None, 0.97, 1.8):
-            yield vllm.running("drafter", depth, 40, 30, gain)
+            yield vllm.status_running("drafter", depth, 40, 30, gain)
             yield looked_up(depth, 40, 30, gain)
         yield vllm.still_on(depth, 22.4)
         yield vllm.still_on(depth, 0.0)
         for kind in ("embedded", "drafter"):
             for pace in (DraftSpeeds(), DraftSpeeds(20.0, 20.5), DraftSpeeds(20.0, 36.0)):
-                yield vllm.standing(kind, depth, pace, "")
+                yield vllm.status_before_answers(kind, depth, pace, "")
     yield from (vllm.still_off(22.4), vllm.still_off(0.0), vllm.OFF, llama.OFF)
     yield from (vllm.LOOKS_UP, NOTHING_DRAFTS)
     for costs in (CHEAP, DEAR, FLAT):
@@ -77,7 +77,7 @@ def lines() -> Iterator[str]:
 def failures() -> Iterator[str]:
     for status in (400, 401, 403, 404, 413, 429, 500, 502, 503):
         for variable in ("", "HEARTH_KEY_1"):
-            found = faults.refused("7", status, {"retry-after": "3"}, b"", "8", variable)
+            found = faults.status_error("7", status, {"retry-after": "3"}, b"", "8", variable)
             yield from (found.what, found.why, found.do)
 
 

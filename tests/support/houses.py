@@ -61,7 +61,7 @@ class ScriptedWorker(ScriptedEngine):
     name = "vllm"
     lost: Exception | None = None
     revived = settled = 0
-    well = True
+    is_healthy = True
     adapted: Sequence[tuple[str, ...]] = ()
     shared: tuple[str, ...] = ()
     stayed_s: float | None = None

@@ -22,7 +22,7 @@ from typing import IO, Final
 from app.base.folder import explained
 from app.models.hub.values.hub import RepoFile
 from engines.errors import ModelDamaged, NotAModel
-from engines.models.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
+from engines.models.gguf.reader import MAGIC, BadGguf, Truncated, read_gguf
 from engines.private import make_private_folder, replacing
 from engines.sentences import N_
 
@@ -107,7 +107,7 @@ def _header(read: Read, file: RepoFile) -> bytes:
             )
         try:
             read_gguf(BytesIO(start), file.size)
-        except CutOff as error:
+        except Truncated as error:
             if len(start) < most:
                 continue
             raise _damaged(name, error) from None

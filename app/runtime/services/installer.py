@@ -12,7 +12,7 @@ from app.runtime.values.installation import Check, InstallState, Phase, Price, S
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.sentences import N_
-from engines.vllm.provision.alone import alone
+from engines.vllm.provision.exclusive import exclusive
 from engines.vllm.provision.home import EngineHome, Installed
 from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
 from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
@@ -52,7 +52,7 @@ class EngineInstaller:
         """Return the installed, previous and offered versions."""
         now, before = self.home.current(), self.home.previous()
         lock = self._ways.lock(self.usual_lock())
-        found = self.home.found(lock)
+        found = self.home.find(lock)
         return InstallState(
             version=now.version if now else None,
             profile=now.profile if now else None,
@@ -80,7 +80,7 @@ class EngineInstaller:
         tell(Step("look", 0.0, N_("Checking this computer.")))
         with self._held("look", tell, cancel) as holding:
             self.home.tidy()
-            found = self.home.found(lock)
+            found = self.home.find(lock)
             if found is None:
                 found = self._made(lock, holding, tell, cancel)
             elif lock.profile == "cuda" and not found.linux:
@@ -138,7 +138,7 @@ class EngineInstaller:
 
     def _price(self, lock: Lock, files: tuple[LockedFile, ...]) -> Price:
         """Compute the price of the missing files; unknown sizes count as `_UNKNOWN_BYTES`."""
-        if self.home.found(lock) is not None:
+        if self.home.find(lock) is not None:
             return Price(0, 0, 0, 0)
         folder = self.home.files(lock)
         coming = [it for it in files if not (folder / it.name).exists()]
@@ -173,7 +173,7 @@ class EngineInstaller:
         def waiting() -> None:
             tell(Step(phase, 0.0, N_("Waiting for another installation to finish.")))
 
-        with explained(self.home.root), alone(self.home.root, waiting, cancel) as holding:
+        with explained(self.home.root), exclusive(self.home.root, waiting, cancel) as holding:
             yield holding
 
 

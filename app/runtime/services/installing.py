@@ -16,7 +16,7 @@ from app.runtime.values.installation import Phase, Step
 from engines.cancel import CancelToken
 from engines.sentences import N_
 from engines.vllm.provision.child import CommandFailed
-from engines.vllm.provision.environment import Maker, Making, uv
+from engines.vllm.provision.environment import EnvironmentMaker, LocalMaker, uv
 from engines.vllm.provision.home import EngineHome, Installed
 from engines.vllm.provision.lock import Lock, LockedFile, LockName, Pythons, TargetSystem
 from engines.vllm.provision.preflight import SystemInfo
@@ -31,9 +31,9 @@ _NO_ROOM_WORDS = N_("No space left on device")
 @contextmanager
 def making_here(
     home: EngineHome, lock: Lock, _target: TargetSystem, holding: int, cancel: CancelToken
-) -> Iterator[Maker]:
+) -> Iterator[EnvironmentMaker]:
     """Begin to make an environment on this Linux."""
-    yield Making(home, lock, home.files(lock), uv(), holding, cancel)
+    yield LocalMaker(home, lock, home.files(lock), uv(), holding, cancel)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class InstallSources:
     offline: Callable[[], bool]
     in_use: Callable[[Installed], bool] = lambda it: in_use(it.folder)
     making: Callable[
-        [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[Maker]
+        [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[EnvironmentMaker]
     ] = making_here
     tools: Callable[[TargetSystem], tuple[LockedFile, ...]] = lambda _: ()
 
@@ -103,7 +103,7 @@ class Installing:
                 self._fill(making)
                 self._fetch_kernels(making)
                 self._say("try", 0.0, N_("Testing vLLM."))
-                making.try_it()
+                making.test()
                 self._say("try", 1.0, N_("vLLM works."))
                 return making.finish()
 
@@ -136,14 +136,14 @@ class Installing:
 
         self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
 
-    def _fill(self, making: Maker) -> None:
+    def _fill(self, making: EnvironmentMaker) -> None:
         self._say("install", 0.0, N_("Creating the environment."))
         making.create(self._target.python)
         self._say("install", 0.1, N_("Unpacking the files."))
         making.fill()
         self._say("install", 1.0, N_("The environment is ready."))
 
-    def _fetch_kernels(self, making: Maker) -> None:
+    def _fetch_kernels(self, making: EnvironmentMaker) -> None:
         """Fetch compiled kernels. They only shorten the first start, so a failure is allowed."""
         if self._lock.profile != "cuda":
             return

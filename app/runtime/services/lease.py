@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import EngineError
-from engines.repetition import without_circles
+from engines.repetition import ending_loops
 
 if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
@@ -85,7 +85,7 @@ class Lease:
         """
         chat = self._loads.engine.chat
         if stop_repetition:
-            chat = partial(without_circles, chat)
+            chat = partial(ending_loops, chat)
         return self._requests.answered(chat(request, cancel), request, self._admission)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:

@@ -35,7 +35,7 @@ class OutsideEngine(LoadingEngine[Plan_contra], Protocol[Plan_contra]):
         ...
 
     @property
-    def well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether the model is running and reports no fault."""
         ...
 
@@ -219,7 +219,7 @@ class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
         self.engine.revive(progress, cancel)
 
     def well(self) -> bool:
-        return self.engine.well
+        return self.engine.is_healthy
 
 
 class _RemoteLoad(PreparedLoad[ServedPlan]):

@@ -209,4 +209,4 @@ class VllmLoader(EngineLoader[WorkerEngine]):
             self.engine.close()
 
     def well(self) -> bool:
-        return self.engine.well
+        return self.engine.is_healthy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engines.vllm.provision.lock import LockName, Profile
-from engines.vllm.provision.preflight import Finding, hindered
+from engines.vllm.provision.preflight import Finding, first_obstacle
 
 __all__ = [
     "Check",
@@ -58,7 +58,7 @@ class Check:
     @property
     def hindrance(self) -> Finding | None:
         """The first finding that forbids the installation; None if nothing does."""
-        return hindered(self.findings)
+        return first_obstacle(self.findings)
 
 
 @dataclass(frozen=True)

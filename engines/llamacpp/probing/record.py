@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engines.kept_file import Book
+from engines.json_cache import ValueCache
 from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.regular import open_regular
@@ -64,7 +64,7 @@ def identity(plan: LlamaPlan) -> str:
     return digest.hexdigest()
 
 
-class ProbeRecord(Book[str]):
+class ProbeRecord(ValueCache[str]):
     """Verdicts by identity: SAFE, or the sentence why a plan is refused.
 
     A plan without a verdict is only tried again.

@@ -18,7 +18,7 @@ from engines.cancel import CancelToken
 from engines.errors import NotSized
 from engines.helper.command import module_command
 from engines.helper.parent import NoResult, ask_helper
-from engines.kept_file import Book
+from engines.json_cache import ValueCache
 from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.probing.protocol import write_plan
@@ -69,7 +69,7 @@ class Sizer:
 
     def __init__(self, folder: Path | None = None, command: Sequence[str] = COMMAND) -> None:
         file = folder / FILE_NAME if folder else None
-        self._book: Book[Buffers] = Book(file, read_buffers, asdict, most=300)
+        self._book: ValueCache[Buffers] = ValueCache(file, read_buffers, asdict, most=300)
         self._command = tuple(command)
 
     def known(self, plan: LlamaPlan) -> Buffers | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engines.kept_file import Book
+from engines.json_cache import ValueCache
 from engines.llamacpp.speculative.costs import Costs
 
 
-class CostBook(Book[Costs]):
+class CostBook(ValueCache[Costs]):
     """Cost curves by keys that say what they apply to; a missing one is measured again.
 
     Args:

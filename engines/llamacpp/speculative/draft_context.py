@@ -11,7 +11,7 @@ from typing import Any, Final
 from engines.llamacpp.context import EVALUATED, Batch, Context, NativeContext, context_params
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native, giving_addresses
-from engines.models.gguf.features import Block, Features
+from engines.models.gguf.features import Block, DrafterInputs
 from engines.types import HEAD_BATCH, LlamaPlan
 
 _DEFAULT, _MTP = 0, 1
@@ -223,7 +223,7 @@ class LayerRows:
         batch: A batch for calls that receive these inputs instead of tokens.
     """
 
-    def __init__(self, native: Native, of: Guessing, features: Features, size: int) -> None:
+    def __init__(self, native: Native, of: Guessing, features: DrafterInputs, size: int) -> None:
         self._target = of.target
         self._sequence = of.sequence
         self._layers = features.layers
@@ -257,7 +257,7 @@ class EagleContext(DraftContext):
 
     _type = _DEFAULT
 
-    def __init__(self, native: Native, of: Guessing, features: Features) -> None:
+    def __init__(self, native: Native, of: Guessing, features: DrafterInputs) -> None:
         size = min(of.target.batch_size, HEAD_BATCH)
         super().__init__(native, of, size, every_row=True)
         # At most, the target's token table is shared.
@@ -299,7 +299,7 @@ class BlockContext(GuessContext):
     token, and the worth of each candidate after each candidate of the previous place.
     """
 
-    def __init__(self, native: Native, of: Guessing, features: Features, block: Block) -> None:
+    def __init__(self, native: Native, of: Guessing, features: DrafterInputs, block: Block) -> None:
         params = _params(native, of, min(of.target.batch_size, HEAD_BATCH))
         params.ctx_other = of.target.pointer
         # The sliding window layers keep all tokens, so any of them can be taken back.

@@ -7,7 +7,7 @@ from typing import Final
 from engines.errors import NotAModel
 from engines.sentences import N_
 
-LOOK: Final = 4096
+START_BYTES: Final = 4096
 """The number of bytes from the start of a file that `explain` needs."""
 
 _CHOOSE: Final = N_("Choose a file whose name ends in .gguf.")
@@ -50,19 +50,19 @@ def explain(name: str, size: int, start: bytes) -> NotAModel:
     Args:
         name: Name of the file.
         size: Size of the file, in bytes.
-        start: The first `LOOK` bytes of the file, or the whole file if it is shorter.
+        start: The first `START_BYTES` bytes of the file, or the whole file if it is shorter.
     """
     text = _as_text(start)
-    why, do = _known(size, start) or (_binary(start) if text is None else _text(text))
-    return NotAModel(N_("“{name}” is not a model.", name=name), why, do)
+    why, advice = _by_signature(size, start) or (_binary(start) if text is None else _text(text))
+    return NotAModel(N_("“{name}” is not a model.", name=name), why, advice)
 
 
-def _known(size: int, start: bytes) -> tuple[str, str] | None:
+def _by_signature(size: int, start: bytes) -> tuple[str, str] | None:
     if not size:
         return N_("The file is empty."), _AGAIN
-    for signature, why, do in _SIGNATURES:
+    for signature, why, advice in _SIGNATURES:
         if start.startswith(signature):
-            return why, do
+            return why, advice
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < size:
         return N_("It is a safetensors file, which llama.cpp does not read."), _CONVERTED
     return None

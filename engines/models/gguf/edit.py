@@ -53,9 +53,9 @@ class Metadata:
     context: int | None = None
 
     def __post_init__(self) -> None:
-        if self.name is not None and (why := _why_no_name(self.name)):
+        if self.name is not None and (why := _why_bad_name(self.name)):
             raise _refused(N_("The model’s name was not changed."), why)
-        if self.template is not None and (why := _why_no_template(self.template)):
+        if self.template is not None and (why := _why_bad_template(self.template)):
             raise _refused(N_("The model’s chat template was not changed."), why)
         if self.context is not None and self.context not in CONTEXTS:
             raise _refused(
@@ -99,25 +99,25 @@ def prepare(source: Path, changes: Metadata) -> Edit:
 
     gguf, size = read_file(source)
     with open_regular(source) as file:
-        old = file.read(min(gguf.data, size))
-    new: dict[str, bytes] = {}
+        old_head = file.read(min(gguf.data, size))
+    replacements: dict[str, bytes] = {}
     if changes.name is not None:
-        new[Keys.General.NAME] = _string(changes.name)
+        replacements[Keys.General.NAME] = _string(changes.name)
     if changes.template is not None:
-        new[Keys.Tokenizer.CHAT_TEMPLATE] = _string(changes.template)
+        replacements[Keys.Tokenizer.CHAT_TEMPLATE] = _string(changes.template)
     if changes.context is not None:
         key = Keys.LLM.CONTEXT_LENGTH.format(arch=gguf.values.get(ARCHITECTURE))
-        new[key] = struct.pack("<II", GGUFValueType.UINT32, changes.context)
-    pieces = [
-        _text(key) + new.pop(key) if key in new else old[start:end]
-        for key, (start, end) in gguf.places.items()
+        replacements[key] = struct.pack("<II", GGUFValueType.UINT32, changes.context)
+    parts = [
+        _text(key) + replacements.pop(key) if key in replacements else old_head[start:end]
+        for key, (start, end) in gguf.value_spans.items()
     ]
-    pieces += [_text(key) + value for key, value in new.items()]
+    parts += [_text(key) + value for key, value in replacements.items()]
     counts_at = len(MAGIC) + _VERSION_SIZE
-    counts = _COUNTS.pack(len(gguf.tensors), len(pieces))
-    head = b"".join([old[:counts_at], counts, *pieces, old[slice(*gguf.listed)]])
+    counts = _COUNTS.pack(len(gguf.tensors), len(parts))
+    head = b"".join([old_head[:counts_at], counts, *parts, old_head[slice(*gguf.tensor_list_span)]])
     head = head.ljust(padded(len(head), gguf.alignment), b"\0")
-    return Edit(source, head, len(old), len(head) + size - len(old))
+    return Edit(source, head, len(old_head), len(head) + size - len(old_head))
 
 
 def _text(text: str) -> bytes:
@@ -131,19 +131,17 @@ def _string(text: str) -> bytes:
     return struct.pack("<I", GGUFValueType.STRING) + _text(text)
 
 
-def _why_no_name(name: str) -> str:
+def _why_bad_name(name: str) -> str:
     if not name.strip():
         return N_("The new value is empty.")
     if len(name) > LONGEST_NAME:
-        return N_(
-            "The new value is longer than {longest_name} characters.", longest_name=LONGEST_NAME
-        )
+        return N_("The new value is longer than {most} characters.", most=LONGEST_NAME)
     if not name.isprintable():
         return N_("The new value contains invalid characters.")
     return ""
 
 
-def _why_no_template(template: str) -> str:
+def _why_bad_template(template: str) -> str:
     if not template.strip():
         return N_("The new value is empty.")
     if "\0" in template or any("\ud800" <= letter <= "\udfff" for letter in template):
@@ -151,12 +149,12 @@ def _why_no_template(template: str) -> str:
     size = len(template.encode())
     if size > LARGEST_TEMPLATE:
         return N_(
-            "The new value has {size} bytes; at most {largest_template} are allowed.",
+            "The new value has {size} bytes; at most {most} are allowed.",
             size=f"{size:,}",
-            largest_template=f"{LARGEST_TEMPLATE:,}",
+            most=f"{LARGEST_TEMPLATE:,}",
         )
     return ""
 
 
-def _refused(what: str, why: str) -> MetadataRefused:
-    return MetadataRefused(what, why, N_("Give another value; nothing was written."))
+def _refused(headline: str, why: str) -> MetadataRefused:
+    return MetadataRefused(headline, why, N_("Give another value; nothing was written."))

@@ -30,13 +30,13 @@ _USUAL_BLOCK: Final = 16
 _EAGLE_LAYERS: Final = 3
 
 # The architectures whose graphs provide the input of each layer; any other would crash llama.cpp.
-_FEEDING: Final = {
+_PROVIDING: Final = {
     "bailingmoe3", "deepseek4", "gemma4", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2",
     "lfm2moe", "llama", "mimo2", "minimax-01", "minimax-m2", "muse-glimmer", "nanbeige",
     "nemotron_h", "nemotron_h_moe", "qwen3", "qwen35", "qwen35moe", "qwen3moe", "qwen3next",
 }  # fmt: skip
 # The architectures that also provide the output of the last layer.
-_FEEDING_LAST: Final = {"deepseek4", "mimo2", "nemotron_h", "nemotron_h_moe"}
+_PROVIDING_LAST: Final = {"deepseek4", "mimo2", "nemotron_h", "nemotron_h_moe"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Features:
+class DrafterInputs:
     """The inputs that a drafter reads for each token: those of some layers of its model.
 
     Attributes:
@@ -83,20 +83,20 @@ class Features:
     own_output: bool
 
 
-def feeds(architecture: str, layer: int = 0, layers: int = 1) -> bool:
+def provides_input(architecture: str, layer: int = 0, layers: int = 1) -> bool:
     """Return whether models of this architecture provide the input of this layer.
 
     Args:
         layer: Index of the layer; the number after the last layer stands for its output.
         layers: Number of layers of the model.
     """
-    known = architecture in _FEEDING
-    return known and (layer < layers or (layer == layers and architecture in _FEEDING_LAST))
+    is_known = architecture in _PROVIDING
+    return is_known and (layer < layers or (layer == layers and architecture in _PROVIDING_LAST))
 
 
-def read_features(
+def read_drafter_inputs(
     hparams: Hyperparameters, mask: int, tensors: Mapping[str, Tensor]
-) -> Features | None:
+) -> DrafterInputs | None:
     """Read what a drafter takes from its model; None if it is not a drafter of this kind.
 
     Args:
@@ -115,15 +115,15 @@ def read_features(
     if hparams.architecture == EAGLE3:
         width = hparams.number(_WIDTH)
     else:
-        marked = "markov_w1.weight" in tensors
+        has_markov = "markov_w1.weight" in tensors
         block = Block(
-            hparams.number(_BLOCK, 0 if marked else _USUAL_BLOCK),
+            hparams.number(_BLOCK, 0 if has_markov else _USUAL_BLOCK),
             mask,
             hparams.flag(Names.Attention.CAUSAL, default=False),
-            0 if marked and hparams.flag(_FROM_ANCHOR, default=True) else 1,
+            0 if has_markov and hparams.flag(_FROM_ANCHOR, default=True) else 1,
             hparams.number(_CHOICES) if "selector_hidden.weight" in tensors else 0,
         )
-    return Features(
+    return DrafterInputs(
         hparams.numbers(_LAYERS),
         width,
         block,
@@ -132,34 +132,36 @@ def read_features(
     )
 
 
-def why_not_fed(features: Features, layers: Layers, tensors: Mapping[str, Tensor]) -> str:
+def why_unusable(inputs: DrafterInputs, layers: Layers, tensors: Mapping[str, Tensor]) -> str:
     """Return a sentence on why such a drafter cannot be run; "" if it can."""
-    return next(_troubles(features, layers, tensors), "")
+    return next(_problems(inputs, layers, tensors), "")
 
 
-def _troubles(features: Features, layers: Layers, tensors: Mapping[str, Tensor]) -> Iterator[str]:
-    if not features.layers or not features.width:
+def _problems(
+    inputs: DrafterInputs, layers: Layers, tensors: Mapping[str, Tensor]
+) -> Iterator[str]:
+    if not inputs.layers or not inputs.width:
         yield N_("It does not say which layers of its model it reads.")
     if layers.key_length != layers.value_length:
-        yield N_("Its keys and values are not of one length.")
-    if (some := tensors.get("d2t")) is not None:
-        if not features.own_output:
-            yield N_("It guesses some of the tokens only, and has no output layer for them.")
-        if some.type != "I64":
-            yield N_("Its list of the tokens that it guesses is not one of whole numbers.")
-    if features.block is not None:
-        yield from _block_troubles(features.block, tensors)
-    elif len(features.layers) != _EAGLE_LAYERS or layers.count != 1:
+        yield N_("Its keys and values differ in length.")
+    if (token_list := tensors.get("d2t")) is not None:
+        if not inputs.own_output:
+            yield N_("It guesses only some of the tokens, and has no output layer for them.")
+        if token_list.type != "I64":
+            yield N_("Its list of the tokens that it guesses does not consist of whole numbers.")
+    if inputs.block is not None:
+        yield from _block_problems(inputs.block, tensors)
+    elif len(inputs.layers) != _EAGLE_LAYERS or layers.count != 1:
         yield N_(
             "It is not one layer that reads {eagle_layers} layers of its model.",
             eagle_layers=_EAGLE_LAYERS,
         )
 
 
-def _block_troubles(block: Block, tensors: Mapping[str, Tensor]) -> Iterator[str]:
+def _block_problems(block: Block, tensors: Mapping[str, Tensor]) -> Iterator[str]:
     if any(".hc_" in name for name in tensors):
-        yield N_("It is made of DeepSeek 4’s layers, with which Hearth has not been tried.")
+        yield N_("It consists of DeepSeek 4 layers, with which Hearth has not been tested.")
     if block.mask < 0:
-        yield N_("It does not say which token stands for those that are not known.")
+        yield N_("It does not say which token stands for unknown tokens.")
     if block.most < 1:
         yield N_("It does not say how many tokens it guesses at once.")

@@ -58,18 +58,23 @@ class GgufFormat(ModelFormat):
         return self._headers.read(path)
 
     def recognises(self, path: Path) -> bool:
+        """Return whether the path is not a folder; a wrong file raises its error when read."""
         return not path.is_dir()
 
     def name(self, path: Path) -> str:
+        """Return the file's name without its suffix."""
         return path.stem
 
     def parts(self, path: Path) -> tuple[Path, ...]:
+        """List the files of a model, given its only or its first file."""
         return parts_of(path)
 
     def files(self, path: Path) -> tuple[Path, ...]:
+        """List the files of a model; all of them contain weights."""
         return parts_of(path)
 
     def facts(self, model: ListedModel) -> ModelFacts:
+        """Read the facts for a list, from a header without its tensors."""
         header = self._headers.facts(model.path)
         return ModelFacts(
             header.architecture,
@@ -82,6 +87,7 @@ class GgufFormat(ModelFormat):
         )
 
     def details(self, model: ListedModel) -> FileDetails:
+        """Read the whole header, and the texts about the author, licence and tokenizer."""
         from gguf import Keys as Names
 
         header = self._headers.read(model.path)
@@ -100,20 +106,22 @@ class GgufFormat(ModelFormat):
             made_by=_text(values, general.ORGANIZATION) or _text(values, general.AUTHOR),
             licence=_text(values, general.LICENSE),
             weight_bytes=header.weight_bytes,
-            tensors=_mix(header),
+            tensors=_tensor_shares(header),
             embedding_length=header.embedding_length,
             layers=header.block_count - len(header.head_layers),
             heads=max(layers.heads, default=0) if layers else 0,
             kv_heads=max(layers.kv_heads, default=0) if layers else 0,
             vocab_size=header.vocab_size,
-            tokenizer=_joined(values, tokenizer.MODEL, tokenizer.PRE),
+            tokenizer=_join_texts(values, tokenizer.MODEL, tokenizer.PRE),
             chat_template=header.chat_template,
         )
 
     def template(self, model: ListedModel) -> str:
+        """Read the chat template; "" if there is none."""
         return read_template(model.path)
 
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
+        """Refuse a drafter without its model, and any file that cannot be loaded."""
         header = self._headers.read(path)
         if header.kind != "drafter":
             require_loadable(path, header)
@@ -121,9 +129,9 @@ class GgufFormat(ModelFormat):
         require_runnable(header)
         targets = self._possible_targets(models)
         if not any(pairs(target, header) for _, target in targets):
-            users = [target for model, target in targets if not model.builtin]
-            if len(users) == 1:
-                require_pair(users[0], header)  # says why it does not fit the only model
+            added_models = [target for model, target in targets if not model.builtin]
+            if len(added_models) == 1:
+                require_pair(added_models[0], header)  # says why it does not fit the only model
             raise DrafterMismatch(
                 N_("“{name}” was not added.", name=header.name),
                 N_("It is a drafter, and its model is not on this computer."),
@@ -141,15 +149,18 @@ class GgufFormat(ModelFormat):
             target = self._headers.facts(model.path)
         except EngineError:
             return None
-        beside = [it for it in sorted(model.path.parent.glob("*.gguf")) if self._drafts(it)]
+        neighbours = [
+            path for path in sorted(model.path.parent.glob("*.gguf")) if self._drafts(path)
+        ]
         readable = self._headers.readable
         return (
             best(target, readable(filter(self.recognises, added)))
-            or best(target, readable(beside))
+            or best(target, readable(neighbours))
             or best(target, readable(filter(self.recognises, found)))
         )
 
     def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
+        """Return an added drafter that cannot be read, if the model usually has one."""
         if not often_has_drafter(self._headers.architecture(model.path)):
             return None
         files = list(filter(self.recognises, added))
@@ -157,24 +168,31 @@ class GgufFormat(ModelFormat):
         return next((path for path in files if path not in readable), None)
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
+        """Return the models that a drafter file can draft for."""
         header = self._headers.read(drafter)
-        return [it for it, target in self._possible_targets(models) if pairs(target, header)]
+        return [
+            candidate
+            for candidate, target in self._possible_targets(models)
+            if pairs(target, header)
+        ]
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        """Return the smaller chat models with the same vocabulary as the model."""
         try:
             target = self._headers.facts(model.path)
         except EngineError:
             return []
-        readable = dict(self._headers.readable([it.path for it in others]))
+        readable = dict(self._headers.readable([model.path for model in others]))
         return [
-            it
-            for it in others
-            if it.path in readable
-            and readable[it.path].kind == "chat"
-            and pairs(target, readable[it.path])
+            model
+            for model in others
+            if model.path in readable
+            and readable[model.path].kind == "chat"
+            and pairs(target, readable[model.path])
         ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
+        """Return a sentence on what drafts for it: a drafter, its own layers, or the advice."""
         header = self._headers.facts(model.path)
         require_loadable(model.path, header)
         if drafter is not None:
@@ -186,6 +204,7 @@ class GgufFormat(ModelFormat):
         return advise(header)
 
     def keep(self) -> None:
+        """Save the headers that were read since the last call."""
         self._headers.keep()
 
     def _may_have_drafter(self, model: ListedModel) -> bool:
@@ -234,14 +253,14 @@ def _own_mtp(header: GgufHeader) -> MtpKind:
     return "embedded" if header.mtp == "embedded" else "none"
 
 
-def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
+def _tensor_shares(header: GgufHeader) -> tuple[TensorShare, ...]:
     """Return the shares of the quantisations, the one with the most bytes first."""
     sizes: dict[str, int] = {}
     for tensor in header.tensors:
         sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
     total = sum(sizes.values()) or 1
-    found = [TensorShare(type_, size, size / total) for type_, size in sizes.items()]
-    return tuple(sorted(found, key=lambda it: -it.size_bytes))
+    shares = [TensorShare(type_, size, size / total) for type_, size in sizes.items()]
+    return tuple(sorted(shares, key=lambda model: -model.size_bytes))
 
 
 def _values(path: Path) -> Mapping[str, Value]:
@@ -255,5 +274,5 @@ def _text(values: Mapping[str, Value], key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _joined(values: Mapping[str, Value], *keys: str) -> str:
+def _join_texts(values: Mapping[str, Value], *keys: str) -> str:
     return ", ".join(text for key in keys if (text := _text(values, key)))

@@ -31,7 +31,7 @@ from engines.models.gguf.reader import (
 )
 from engines.regular import open_regular
 
-_LOOK: Final = 128 << 10
+_START_BYTES: Final = 128 << 10
 _PER_LAYER: Final = 2
 """The fewest tensors per layer of a whole model; a prediction head in its own file has fewer."""
 
@@ -52,7 +52,7 @@ class Glance:
     width: int
     family: str = ""
 
-    def sees_with(self, projector: Glance) -> bool:
+    def fits_projector(self, projector: Glance) -> bool:
         """Return whether a projector fits this model, as far as both files say."""
         return (not (self.width and projector.width) or self.width == projector.width) and (
             not (self.family and projector.family) or self.family == projector.family
@@ -62,7 +62,7 @@ class Glance:
 def glance(path: Path) -> Glance | None:
     """Read a file's first facts; None if it is not a readable GGUF file. Raises OSError."""
     with open_regular(path) as file:
-        start = file.read(_LOOK)
+        start = file.read(_START_BYTES)
     if not start.startswith(MAGIC):
         return None
     try:
@@ -79,13 +79,13 @@ def glance(path: Path) -> Glance | None:
     kind = kind_of(architecture, str(values.get(TYPE, "model")), pooled=bool(pooling))
     family = str(values.get(BASENAME, ""))
     if kind == "projector":
-        return Glance(architecture, kind, _projected(values), family)
+        return Glance(architecture, kind, _projection_width(values), family)
     if kind == "chat" and heads and tensors < _PER_LAYER * layers:
-        kind = _whole_kind(path)
+        kind = _kind_from_tensors(path)
     return Glance(architecture, kind, width, family)
 
 
-def _projected(values: Mapping[str, Value]) -> int:
+def _projection_width(values: Mapping[str, Value]) -> int:
     for key in PROJECTION:
         width = values.get(key)
         if isinstance(width, int):
@@ -93,7 +93,7 @@ def _projected(values: Mapping[str, Value]) -> int:
     return 0
 
 
-def _whole_kind(path: Path) -> Kind:
+def _kind_from_tensors(path: Path) -> Kind:
     """Return the kind from the list of tensors. An unreadable file raises its error when loaded."""
     try:
         return read_header(path).kind

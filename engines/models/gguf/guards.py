@@ -59,8 +59,8 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
         )
     if hparams.architecture in SLIDING and not layers.window:
         raise BadGguf(N_("none of its layers has a sliding window, although its family needs one"))
-    named = hparams.number(Names.Attention.SLIDING_WINDOW)
-    if hparams.architecture == "dflash" and named and not layers.window:
+    window_size = hparams.number(Names.Attention.SLIDING_WINDOW)
+    if hparams.architecture == "dflash" and window_size and not layers.window:
         raise BadGguf(N_("it names a sliding window, and none of its layers has one"))
     predicting = hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
     if hparams.architecture != "gemma4-assistant" and layers.count <= predicting:
@@ -80,7 +80,7 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
     _check_positions(hparams, layers)
     _check_epsilons(hparams)
     _check_state(hparams)
-    _check_company(hparams.architecture, tensors)
+    _check_companions(hparams.architecture, tensors)
     for tensor in tensors:
         _check_type(tensor)
         _check_keys(layers, tensor)
@@ -90,11 +90,11 @@ def _check_epsilons(hparams: Hyperparameters) -> None:
     """Check the epsilons that keep a norm from dividing by zero."""
     for key in _EPSILONS:
         if not 0 <= (epsilon := hparams.real(key, 0.0)) < 1:
-            called = key.rpartition(".")[2]
+            name = key.rpartition(".")[2]
             raise BadGguf(
                 N_(
-                    "its {called} is {epsilon}, and has to be a small positive number",
-                    called=called,
+                    "its {name} is {epsilon}, and has to be a small positive number",
+                    name=name,
                     epsilon=epsilon,
                 )
             )
@@ -115,7 +115,7 @@ def _check_state(hparams: Hyperparameters) -> None:
         )
 
 
-def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
+def _check_companions(architecture: str, tensors: Iterable[Tensor]) -> None:
     names = {tensor.name for tensor in tensors}
     for name in sorted(names):
         layer, _, rest = name.removesuffix(".weight").rpartition(".")
@@ -141,7 +141,7 @@ def _check_type(tensor: Tensor) -> None:
     if tensor.type in _NOT_MULTIPLIED or (tensor.type != "F32" and not is_matrix):
         raise BadGguf(
             N_(
-                "{name} is of type {type}, with which nothing can compute",
+                "{name} is of type {type}, which cannot be used in a computation",
                 name=f"{tensor.name!r}",
                 type=tensor.type,
             )
@@ -162,7 +162,7 @@ def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
     ):
         raise BadGguf(N_("it rotates no values of its heads, although its family needs that"))
     if sum(hparams.numbers(Names.Rope.DIMENSION_SECTIONS)) > layers.key_length > 0:
-        raise BadGguf(N_("the sections of what it rotates are longer than a head"))
+        raise BadGguf(N_("the sections that it rotates are longer than a head"))
     longer_swa = layers.window and rotated_swa > layers.key_length_swa > 0
     if any(layers.heads) and (rotated > layers.key_length > 0 or longer_swa):
         raise BadGguf(N_("it rotates more values of a head than a head has"))
@@ -170,8 +170,8 @@ def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
 
 def _check_keys(layers: Layers, tensor: Tensor) -> None:
     """Check the shapes of every layer's keys: llama.cpp checks only the first layer's."""
-    found = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
-    if not found or (layer := int(found[1])) >= layers.count or len(tensor.shape) != 2:
+    match = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
+    if not match or (layer := int(match[1])) >= layers.count or len(tensor.shape) != 2:
         return
     length = layers.key_length_swa if layers.sliding[layer] else layers.key_length
     if tensor.shape[1] != layers.kv_heads[layer] * length:
@@ -198,20 +198,20 @@ def _check_experts(hparams: Hyperparameters, layers: int) -> None:
     if hparams.architecture in {"hunyuan-dense", "hunyuan_vl"}:
         return
     experts = hparams.number(Names.LLM.EXPERT_COUNT)
-    used = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, layers, (0,) * layers))
+    active = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, layers, (0,) * layers))
     groups = hparams.number(Names.LLM.EXPERT_GROUP_COUNT)
     groups_used = hparams.number(Names.LLM.EXPERT_GROUP_USED_COUNT)
     fits = experts <= MAX_EXPERTS and (
-        0 < used <= experts and groups < experts if experts else not used and not groups
+        0 < active <= experts and groups < experts if experts else not active and not groups
     )
     if groups > 1:
         fits = fits and experts % groups == 0 and 0 < groups_used < groups
     if not fits:
         raise BadGguf(
             N_(
-                "its {experts} experts in {groups} groups, {used} at work, do not add up",
+                "its {experts} experts in {groups} groups, {used} of them active, do not add up",
                 experts=experts,
                 groups=groups,
-                used=used,
+                used=active,
             )
         )

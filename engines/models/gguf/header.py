@@ -28,8 +28,14 @@ from engines.errors import (
     UnknownArchitecture,
 )
 from engines.models.gguf import heads
-from engines.models.gguf.causes import LOOK, explain
-from engines.models.gguf.features import DFLASH, EAGLE3, Features, read_features, why_not_fed
+from engines.models.gguf.causes import START_BYTES, explain
+from engines.models.gguf.features import (
+    DFLASH,
+    EAGLE3,
+    DrafterInputs,
+    read_drafter_inputs,
+    why_unusable,
+)
 from engines.models.gguf.layers import Layers
 from engines.models.gguf.pieces import listed, refused_piece
 from engines.models.gguf.reader import (
@@ -37,10 +43,10 @@ from engines.models.gguf.reader import (
     CHAT_TEMPLATE,
     MAGIC,
     BadGguf,
-    Counted,
-    CutOff,
     Gguf,
+    LongArray,
     Tensor,
+    Truncated,
     Value,
     read_gguf,
     read_value,
@@ -119,10 +125,11 @@ class GgufHeader:
     embedding_length_out: int = 0
     vocabulary: str = ""
     own_output: bool = False
-    features: Features | None = None
+    features: DrafterInputs | None = None
 
     @property
     def block_count(self) -> int:
+        """Number of layers, including the prediction layers; 0 if the file has none."""
         return self.layers.count if self.layers else 0
 
     @property
@@ -192,15 +199,17 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _later_part(path: Path, number: int, count: int) -> NotAModel:
-    what, why = (
+    headline, why = (
         N_("“{name}” is only a part of a model.", name=path.name),
         N_("It is part {number} of {count}.", number=number, count=count),
     )
     missing = _missing_parts(path, count)
     if not missing:
-        return NotAModel(what, why, N_("Choose the first part; the others are found beside it."))
+        return NotAModel(
+            headline, why, N_("Choose the first part; the others are found beside it.")
+        )
     return NotAModel(
-        what,
+        headline,
         N_("{why} Not beside it: {listed}.", why=why, listed=listed(missing)),
         N_(
             "Download {listed} into the same folder, then choose the first part.",
@@ -212,7 +221,7 @@ def _later_part(path: Path, number: int, count: int) -> NotAModel:
 def _missing_parts(path: Path, count: int) -> tuple[str, ...]:
     """Return the names of a model's parts that are missing beside one of them."""
     parts = (_part(path, number, count) for number in range(1, count + 1))
-    return tuple(it.name for it in parts if not it.exists())
+    return tuple(part.name for part in parts if not part.exists())
 
 
 def _part(path: Path, number: int, count: int) -> Path:
@@ -252,10 +261,10 @@ def read_template(path: Path) -> str:
 def _one_text(path: Path, key: str) -> str:
     try:
         with open_regular(path) as file:
-            found = read_value(file, path.stat().st_size, key)
+            value = read_value(file, path.stat().st_size, key)
     except (OSError, ValueError, BadGguf):
         return ""
-    return found if isinstance(found, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def read_file(path: Path) -> tuple[Gguf, int]:
@@ -290,12 +299,12 @@ def read_file(path: Path) -> tuple[Gguf, int]:
 
 
 def _folder(path: Path) -> EngineError:
-    inside = sorted(file.name for file in path.glob("*.gguf"))
+    models = sorted(file.name for file in path.glob("*.gguf"))
     return NotAModel(
         N_("“{name}” is not a model.", name=path.name),
         N_("It is a folder."),
-        N_("Choose a model inside it, such as {inside}.", inside=inside[0])
-        if inside
+        N_("Choose a model inside it, such as {inside}.", inside=models[0])
+        if models
         else N_("Choose a file whose name ends in .gguf."),
     )
 
@@ -314,13 +323,13 @@ def _truncated(name: str, expected: int, size: int) -> ModelDamaged:
 
 
 def _read(file: BinaryIO, path: Path, size: int) -> Gguf:
-    name, start = path.name, file.read(LOOK)
+    name, start = path.name, file.read(START_BYTES)
     if not start.startswith(MAGIC):
         raise refused_piece(path) or explain(name, size, start)
     file.seek(0)
     try:
         return read_gguf(file, size)
-    except CutOff:
+    except Truncated:
         raise refused_piece(path) or ModelDamaged(
             N_("“{name}” is not complete.", name=name),
             N_(
@@ -348,10 +357,10 @@ def _split(name: str, gguf: Gguf) -> tuple[int, int]:
 
     number = gguf.values.get(Names.Split.LLM_KV_SPLIT_NO, 0)
     count = gguf.values.get(Names.Split.LLM_KV_SPLIT_COUNT, 1)
-    named = _PART.search(name)
+    match = _PART.search(name)
     if not isinstance(number, int) or not isinstance(count, int) or count <= 1:
         return 0, 1
-    if not 0 <= number < count or not named or int(named[2]) != count:
+    if not 0 <= number < count or not match or int(match[2]) != count:
         raise ModelDamaged(
             N_("“{name}” is part of a model, but was renamed.", name=name),
             N_(
@@ -360,7 +369,7 @@ def _split(name: str, gguf: Gguf) -> tuple[int, int]:
                 count=count,
             ),
             N_(
-                "Give all parts one name that ends in -{number}-of-{count}.gguf.",
+                "Give all parts the same name, which ends in -{number}-of-{count}.gguf.",
                 number=f"{number + 1:05}",
                 count=f"{count:05}",
             ),
@@ -380,7 +389,7 @@ def _header(
     try:
         architecture = _text(values, ARCHITECTURE) or ""
         if not architecture:
-            raise BadGguf(N_("it does not say of which architecture it is"))
+            raise BadGguf(N_("it does not name its architecture"))
         hparams = Hyperparameters(architecture, values)
         pooled = bool(hparams.number(Names.LLM.POOLING_TYPE))
         kind = kind_of(architecture, _text(values, Names.General.TYPE) or "model", pooled=pooled)
@@ -390,16 +399,16 @@ def _header(
         tokens = values.get(Names.Tokenizer.LIST)
         why_no_head = ""
         if kind == "chat" and nextn and layers is not None:
-            if heads.without_model(nextn, layers.count, names):
+            if heads.is_heads_only(nextn, layers.count, names):
                 kind = "drafter"
-                why_no_head = heads.why_not_alone(architecture, nextn, layers.count, names)
+                why_no_head = heads.why_heads_unusable(architecture, nextn, layers.count, names)
             else:
                 why_no_head = heads.why_no_head(architecture, nextn, layers.count, names)
         by_name = {tensor.name: tensor for tensor in tensors} if kind == "drafter" else {}
         mask = values.get(Names.Tokenizer.MASK_ID)
-        features = read_features(hparams, mask if isinstance(mask, int) else -1, by_name)
+        features = read_drafter_inputs(hparams, mask if isinstance(mask, int) else -1, by_name)
         if features is not None and layers is not None:
-            why_no_head = why_not_fed(features, layers, by_name)
+            why_no_head = why_unusable(features, layers, by_name)
         return GgufHeader(
             architecture=architecture,
             name=_text(values, Names.General.NAME) or name.removesuffix(".gguf"),
@@ -414,7 +423,7 @@ def _header(
             embedding_length_out=hparams.number(Names.LLM.EMBEDDING_LENGTH_OUT),
             embedding_per_layer=hparams.number(Names.LLM.EMBD_LENGTH_PER_LAYER_INP),
             vocab_size=_count(tokens) or hparams.number(Names.LLM.VOCAB_SIZE),
-            vocabulary=tokens.digest if isinstance(tokens, Counted) else "",
+            vocabulary=tokens.digest if isinstance(tokens, LongArray) else "",
             own_output=any(heads.is_output(tensor.name) for tensor in tensors),
             why_no_head=why_no_head,
             features=features,
@@ -466,7 +475,7 @@ def _layers(
 
     if kind in {"projector", "other"} and Names.LLM.BLOCK_COUNT not in hparams:
         return None
-    if not hparams.known:
+    if not hparams.has_values:
         raise UnknownArchitecture(
             N_("“{name}” is a kind of model that Hearth does not know.", name=name),
             N_(
@@ -477,7 +486,7 @@ def _layers(
         )
     for key in (Names.LLM.BLOCK_COUNT, Names.LLM.CONTEXT_LENGTH, Names.LLM.EMBEDDING_LENGTH):
         if not hparams.number(key):
-            raise BadGguf(N_("its value {named} is missing or zero", named=hparams.named(key)))
+            raise BadGguf(N_("its value {key} is missing or zero", key=hparams.full_key(key)))
     layers = read_layers(hparams)
     if kind in {"chat", "drafter"}:
         guards.check(hparams, layers, tensors)
@@ -504,6 +513,6 @@ def _quantisation(values: Mapping[str, Value], tensors: tuple[Tensor, ...]) -> s
 
 
 def _count(tokens: Value | None) -> int:
-    if isinstance(tokens, Counted):
+    if isinstance(tokens, LongArray):
         return tokens.count
     return len(tokens) if isinstance(tokens, tuple) else 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engines.errors import EngineError, UserError
-from engines.models.gguf.features import Block, Features
+from engines.models.gguf.features import Block, DrafterInputs
 from engines.models.gguf.header import GgufHeader, read_architecture, read_header
 from engines.models.gguf.layers import CacheLayer, Layers
 
@@ -23,9 +23,13 @@ File = tuple[Path, int, int]
 class HeaderStore(Protocol):
     """A store that keeps headers as JSON between runs. Both methods raise UserError on failure."""
 
-    def get(self, file: File) -> str | None: ...
+    def get(self, file: File) -> str | None:
+        """Return the stored JSON of a file in exactly this state, or None."""
+        ...
 
-    def keep(self, headers: Mapping[File, str]) -> None: ...
+    def keep(self, headers: Mapping[File, str]) -> None:
+        """Store the headers of several files as JSON."""
+        ...
 
 
 def to_json(header: GgufHeader) -> str:
@@ -38,9 +42,9 @@ def from_json(text: str) -> GgufHeader:
     try:
         values = json.loads(text)
         layers, features = values.pop("layers"), values.pop("features")
-        again = {**values, "tensors": (), "can": tuple(values["can"])}
+        fields = {**values, "tensors": (), "can": tuple(values["can"])}
         return GgufHeader(
-            **again,
+            **fields,
             layers=_layers(layers) if layers else None,
             features=_features(features) if features else None,
         )
@@ -56,15 +60,15 @@ def _layers(values: dict[str, Any]) -> Layers:
         if name not in _CACHES
     }
     caches: dict[str, Any] = {
-        name: tuple(CacheLayer(**each) for each in values[name]) for name in _CACHES
+        name: tuple(CacheLayer(**cache) for cache in values[name]) for name in _CACHES
     }
     return Layers(**plain, **caches)
 
 
-def _features(values: dict[str, Any]) -> Features:
+def _features(values: dict[str, Any]) -> DrafterInputs:
     block = values.pop("block")
     layers = tuple(values.pop("layers"))
-    return Features(layers, **values, block=Block(**block) if block else None)
+    return DrafterInputs(layers, **values, block=Block(**block) if block else None)
 
 
 class Headers:
@@ -73,11 +77,11 @@ class Headers:
     Any thread can use it; at worst, two threads read the same file.
 
     Args:
-        known: A store that outlives this run.
+        store: A store that outlives this run.
     """
 
-    def __init__(self, known: HeaderStore) -> None:
-        self._known = known
+    def __init__(self, store: HeaderStore) -> None:
+        self._store = store
         self._headers: dict[File, GgufHeader] = {}
         self._facts: dict[File, GgufHeader] = {}
         self._new: dict[File, str] = {}
@@ -85,7 +89,7 @@ class Headers:
 
     def read(self, path: Path) -> GgufHeader:
         """Read the whole header (half a second for a large vocabulary). Raises EngineError."""
-        file = _as_it_is(path)
+        file = _file_state(path)
         if file is None:
             return read_header(path)
         if file not in self._headers:
@@ -97,11 +101,11 @@ class Headers:
 
         Raises EngineError.
         """
-        file = _as_it_is(path)
+        file = _file_state(path)
         if file is None:
             return read_header(path)
         if file not in self._facts:
-            self._facts[file] = self._remembered(file) or self._learnt(file)
+            self._facts[file] = self._stored(file) or self._read_facts(file)
         return self._facts[file]
 
     def keep(self) -> None:
@@ -109,11 +113,11 @@ class Headers:
         new, self._new = self._new, {}
         if new:
             with contextlib.suppress(UserError):
-                self._known.keep(new)
+                self._store.keep(new)
 
     def architecture(self, path: Path) -> str:
         """Return a model's architecture from its first bytes; "" if that fails."""
-        file = _as_it_is(path)
+        file = _file_state(path)
         if file is None:
             return ""
         if file in self._facts:
@@ -131,14 +135,14 @@ class Headers:
                 continue
             yield path, header
 
-    def _remembered(self, file: File) -> GgufHeader | None:
+    def _stored(self, file: File) -> GgufHeader | None:
         try:
-            text = self._known.get(file)
+            text = self._store.get(file)
             return from_json(text) if text else None
         except (UserError, ValueError):
             return None  # a header that is not in the store is read again
 
-    def _learnt(self, file: File) -> GgufHeader:
+    def _read_facts(self, file: File) -> GgufHeader:
         """Read a header and drop its tensors and template: a list can have thousands."""
         header = self._headers.get(file) or read_header(file[0])
         facts = replace(header, tensors=(), chat_template=None)
@@ -148,7 +152,7 @@ class Headers:
         return facts
 
 
-def _as_it_is(path: Path) -> File | None:
+def _file_state(path: Path) -> File | None:
     try:
         facts = path.stat()
     except (OSError, ValueError):

@@ -19,7 +19,7 @@ ONE_HEAD: Final = {
 # Each head of these predicts one token further than the head before it.
 CHAINED: Final = {"hy_v3", "mimo2", "step35"}
 # Tensors that a head of these also needs, although the library treats them as optional.
-ALSO: Final = {"mimo2": ("attn_qkv",)}
+EXTRA_TENSORS: Final = {"mimo2": ("attn_qkv",)}
 RECURRENT: Final = {
     "arwkv7", "bailingmoe3", "deepseek4", "falcon-h1", "glm5-next", "granitehybrid", "jamba",
     "kimi-k3", "kimi-linear", "lfm2", "lfm2moe", "mamba", "mamba2", "minimax-01", "nemotron_h",
@@ -53,7 +53,7 @@ def predicts(architecture: str) -> bool:
     return architecture in ONE_HEAD | CHAINED
 
 
-def without_model(heads: int, layers: int, tensors: Collection[str]) -> bool:
+def is_heads_only(heads: int, layers: int, tensors: Collection[str]) -> bool:
     """Return whether a file contains only prediction layers, cut off from their model."""
     first = f"blk.{layers - heads}.nextn.eh_proj.weight"
     return bool(heads) and first in tensors and "blk.0.attn_norm.weight" not in tensors
@@ -64,7 +64,7 @@ def is_output(tensor: str) -> bool:
     return tensor == "output.weight" or tensor.endswith(".nextn.shared_head_head.weight")
 
 
-def why_not_alone(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
+def why_heads_unusable(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
     """Return a sentence on why prediction layers without their model cannot be run; "" if they can.
 
     The library gives them no token table but their own.
@@ -72,8 +72,8 @@ def why_not_alone(architecture: str, heads: int, layers: int, tensors: Collectio
     for name in ("token_embd", "output_norm"):
         if f"{name}.weight" not in tensors:
             return N_(
-                "It has no {name}, and the engine cannot take that of the model: only files that "
-                "were made with their own can be run.",
+                "It has no tensor “{name}”, and the engine cannot use the model’s: "
+                "only files with their own can be run.",
                 name=name,
             )
     return why_no_head(architecture, heads, layers, tensors)
@@ -96,11 +96,12 @@ def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[
         )
     if architecture in ONE_HEAD and heads > 1:
         return N_(
-            "This file says it has {heads} MTP heads, and the engine can run one of its kind.",
+            "This file says it has {heads} MTP heads, but the engine can run only one "
+            "of this kind.",
             heads=heads,
         )
     for layer in range(layers - heads, layers):
-        for part in ("nextn.eh_proj", *ALSO.get(architecture, ())):
+        for part in ("nextn.eh_proj", *EXTRA_TENSORS.get(architecture, ())):
             if f"blk.{layer}.{part}.weight" not in tensors:
                 return N_("This file says it has an MTP head, but was saved without it.")
     return ""

@@ -48,37 +48,41 @@ class Hyperparameters:
         self._values = values
 
     def __contains__(self, key: str) -> bool:
-        return self.named(key) in self._values
+        return self.full_key(key) in self._values
 
     @property
-    def known(self) -> bool:
+    def has_values(self) -> bool:
         """Whether the file contains any value for its architecture."""
         return any(key.startswith(f"{self.architecture}.") for key in self._values)
 
     def number(self, key: str, default: int = 0) -> int:
-        return whole_number(self._values, self.named(key), default)
+        """Return a whole number below 2³², or the default."""
+        return whole_number(self._values, self.full_key(key), default)
 
     def real(self, key: str, default: float) -> float:
-        value = self._values.get(self.named(key), default)
+        """Return a decimal number, or the default."""
+        value = self._values.get(self.full_key(key), default)
         if not isinstance(value, float):
-            raise BadGguf(N_("its value {named} is not a decimal number", named=self.named(key)))
+            raise BadGguf(N_("its value {key} is not a decimal number", key=self.full_key(key)))
         return value
 
     def text(self, key: str, default: str) -> str:
-        value = self._values.get(self.named(key), default)
+        """Return a text, or the default."""
+        value = self._values.get(self.full_key(key), default)
         if not isinstance(value, str):
-            raise BadGguf(N_("its value {key} is not a text", key=self.named(key)))
+            raise BadGguf(N_("its value {key} is not a text", key=self.full_key(key)))
         return value
 
     def flag(self, key: str, *, default: bool) -> bool:
-        value = self._values.get(self.named(key), default)
+        """Return a truth value, or the default."""
+        value = self._values.get(self.full_key(key), default)
         if not isinstance(value, bool):
-            raise BadGguf(N_("its value {named} is not yes or no", named=self.named(key)))
+            raise BadGguf(N_("its value {key} is not yes or no", key=self.full_key(key)))
         return value
 
     def per_layer(self, key: str, count: int, default: tuple[int, ...]) -> tuple[int, ...]:
         """Return a value for each of `count` layers; a single value stands for all of them."""
-        value = self._values.get(self.named(key))
+        value = self._values.get(self.full_key(key))
         if value is None:
             return default
         if not isinstance(value, tuple):
@@ -87,8 +91,8 @@ class Hyperparameters:
         if len(numbers) != len(value) or len(numbers) < count:
             raise BadGguf(
                 N_(
-                    "its list {named} does not fit its {count} layers",
-                    named=self.named(key),
+                    "its list {key} does not fit its {count} layers",
+                    key=self.full_key(key),
                     count=count,
                 )
             )
@@ -96,17 +100,18 @@ class Hyperparameters:
 
     def numbers(self, key: str) -> tuple[int, ...]:
         """Return the whole numbers of a list; () if there is no such list."""
-        value = self._values.get(self.named(key), ())
+        value = self._values.get(self.full_key(key), ())
         if not isinstance(value, tuple) or not all(isinstance(number, int) for number in value):
             raise BadGguf(
-                N_("its value {named} is not a list of whole numbers", named=self.named(key))
+                N_("its value {key} is not a list of whole numbers", key=self.full_key(key))
             )
         return tuple(number for number in value if isinstance(number, int))
 
     def is_list(self, key: str) -> bool:
-        return isinstance(self._values.get(self.named(key)), tuple)
+        """Return whether the file has a list under this key."""
+        return isinstance(self._values.get(self.full_key(key)), tuple)
 
-    def named(self, key: str) -> str:
+    def full_key(self, key: str) -> str:
         """Return the key as it stands in the file, with the architecture filled in."""
         return key.replace("{arch}", self.architecture)
 
@@ -143,12 +148,12 @@ def read_layers(hparams: Hyperparameters) -> Layers:
         value_width = 0 if compressed else kv_heads[layer] * value
         return CacheLayer(layer, kv_heads[layer] * key, value_width, sliding[layer])
 
-    own = min(trunk or count, count - shared)
+    own_count = min(trunk or count, count - shared)
     owners = [layer for layer in range(count) if kv_heads[layer] and not recurrent[layer]]
     longest = max(key_length, key_swa, hparams.number(Names.Attention.KEY_LENGTH_MLA))
     inner = hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, (0,) * count)
     experts = hparams.per_layer(Names.LLM.EXPERT_FEED_FORWARD_LENGTH, count, inner)
-    used = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, count, (0,) * count))
+    active_experts = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, count, (0,) * count))
     return Layers(
         count=count,
         heads=heads,
@@ -160,23 +165,23 @@ def read_layers(hparams: Hyperparameters) -> Layers:
         window=window if any(sliding) else 0,
         sliding=sliding,
         shared_kv=shared,
-        caches=tuple(cache(layer) for layer in owners if layer < own),
+        caches=tuple(cache(layer) for layer in owners if layer < own_count),
         head_caches=tuple(cache(layer) for layer in owners if 0 < trunk <= layer),
         recurrent=tuple(layer for layer in range(count) if recurrent[layer]),
         recurrent_bytes=sum(recurrent) * _state_bytes(hparams),
-        recurrent_width=_mixed_at_once(hparams) if any(recurrent) else 0,
+        recurrent_width=_peak_width(hparams) if any(recurrent) else 0,
         widest=max(heads) * longest,
-        feed_forward=max(*inner, max(experts) * used),
-        experts_used=used,
+        feed_forward=max(*inner, max(experts) * active_experts),
+        experts_used=active_experts,
     )
 
 
 def _window(hparams: Hyperparameters) -> int:
     if hparams.architecture in WINDOW_IGNORED:
         return 0
-    given = hparams.number(Names.Attention.SLIDING_WINDOW, WINDOWS.get(hparams.architecture, 0))
+    window = hparams.number(Names.Attention.SLIDING_WINDOW, WINDOWS.get(hparams.architecture, 0))
     # llama.cpp uses this window for Llama 4 whatever the file says, unless it says zero.
-    return WINDOWS["llama4"] if hparams.architecture == "llama4" and given else given
+    return WINDOWS["llama4"] if hparams.architecture == "llama4" and window else window
 
 
 def _sliding(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, ...]:
@@ -222,29 +227,33 @@ def _recurrent(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, 
         kv_heads = hparams.per_layer(Names.Attention.HEAD_COUNT_KV, count, none)
         # A layer of Nemotron H is either recurrent, attention or feed-forward; in other models
         # every layer also has a feed-forward part.
-        feeds = hparams.architecture in {"nemotron_h", "nemotron_h_moe"}
-        inner = hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, none) if feeds else none
+        has_feed_forward = hparams.architecture in {"nemotron_h", "nemotron_h_moe"}
+        inner = (
+            hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, none)
+            if has_feed_forward
+            else none
+        )
         return tuple(
             layer < trunk and has_state and not kv_heads[layer] and not inner[layer]
             for layer in range(count)
         )
-    usual = RECURRENT_INTERVAL[hparams.architecture]
-    interval = hparams.number(Names.LLM.FULL_ATTENTION_INTERVAL, usual)
+    default_interval = RECURRENT_INTERVAL[hparams.architecture]
+    interval = hparams.number(Names.LLM.FULL_ATTENTION_INTERVAL, default_interval)
     if interval == 0:
         raise BadGguf(N_("its interval of attention layers is zero"))
     return tuple(layer < trunk and (layer + 1) % interval != 0 for layer in range(count))
 
 
-def _mixed(hparams: Hyperparameters) -> int:
+def _mixed_width(hparams: Hyperparameters) -> int:
     groups, state = hparams.number(Names.SSM.GROUP_COUNT), hparams.number(Names.SSM.STATE_SIZE)
     return hparams.number(Names.SSM.INNER_SIZE) + 2 * groups * state
 
 
-def _mixed_at_once(hparams: Hyperparameters) -> int:
+def _peak_width(hparams: Hyperparameters) -> int:
     """Return half of the values that a recurrent layer holds at once for a token."""
     inner = hparams.number(Names.SSM.INNER_SIZE)
     # Mamba 1 holds the gate, the convolution, the time step and the scan's result beside the input.
-    return _mixed(hparams) if hparams.number(Names.SSM.GROUP_COUNT) else 5 * inner // 2
+    return _mixed_width(hparams) if hparams.number(Names.SSM.GROUP_COUNT) else 5 * inner // 2
 
 
 def _state_bytes(hparams: Hyperparameters) -> int:
@@ -257,4 +266,4 @@ def _state_bytes(hparams: Hyperparameters) -> int:
         return 4 * heads * head * (3 * taps + head)
     taps = max(hparams.number(Names.SSM.CONV_KERNEL), 1) - 1
     recurrence = hparams.number(Names.SSM.INNER_SIZE) * hparams.number(Names.SSM.STATE_SIZE)
-    return 4 * (taps * _mixed(hparams) + recurrence)
+    return 4 * (taps * _mixed_width(hparams) + recurrence)

@@ -45,27 +45,28 @@ class Pieces:
     """The pieces of one file that are found beside one of them.
 
     Attributes:
-        whole: Name of the file that they form.
+        file_name: Name of the file that they form.
         number: Number of the piece in question, from 1.
-        there: Names of the existing pieces, in order.
+        existing: Names of the existing pieces, in order.
         missing: Names of the missing pieces.
-        counted: Whether their names say how many there are; otherwise there may be more.
+        is_count_known: Whether their names say how many there are; otherwise there may be more.
     """
 
-    whole: str
+    file_name: str
     number: int
-    there: tuple[str, ...]
+    existing: tuple[str, ...]
     missing: tuple[str, ...]
-    counted: bool
+    is_count_known: bool
 
     @property
     def count(self) -> int:
-        return len(self.there) + len(self.missing)
+        """Number of pieces that exist or are known to be missing."""
+        return len(self.existing) + len(self.missing)
 
     @property
     def why(self) -> str:
         """A sentence on which piece it is, and which pieces are missing."""
-        if self.missing and self.counted:
+        if self.missing and self.is_count_known:
             return N_(
                 "It is piece {number} of {count} of a file that was cut. Not beside it: {missing}.",
                 number=self.number,
@@ -100,34 +101,38 @@ class Pieces:
                 "Download the other pieces into the same folder, then join them in their order."
             )
         return N_(
-            "Join the pieces, then add {whole}: {command}", whole=self.whole, command=self.command
+            "Join the pieces, then add {whole}: {command}",
+            whole=self.file_name,
+            command=self.command,
         )
 
     @property
     def command(self) -> str:
         """A shell command that joins the pieces in order."""
         if sys.platform == "win32":
-            joined = "+".join(f'"{it}"' for it in self.there)
-            return f'copy /b {joined} "{self.whole}"'
-        return f"cat {shlex.join(self.there)} > {shlex.quote(self.whole)}"
+            joined = "+".join(f'"{name}"' for name in self.existing)
+            return f'copy /b {joined} "{self.file_name}"'
+        return f"cat {shlex.join(self.existing)} > {shlex.quote(self.file_name)}"
 
 
-def pieces_of(path: Path, beside: Iterable[str] | None = None) -> Pieces | None:
+def pieces_of(path: Path, neighbours: Iterable[str] | None = None) -> Pieces | None:
     """Return the pieces that a file belongs to, by its name; None for any other file.
 
     Args:
         path: The file.
-        beside: Names of the files in its folder; None lists the folder.
+        neighbours: Names of the files in its folder; None lists the folder.
     """
-    if not any(it.fullmatch(path.name) for it in _NAMES):
+    if not any(pattern.fullmatch(path.name) for pattern in _NAMES):
         return None
-    if beside is None:
+    if neighbours is None:
         try:
-            beside = [it.name for it in path.parent.iterdir()]
+            neighbours = [path.name for path in path.parent.iterdir()]
         except OSError:
-            beside = [path.name]
-    names = {path.name, *beside}
-    return next(filter(None, (_found(it, path.name, names) for it in _NAMES)), None)
+            neighbours = [path.name]
+    names = {path.name, *neighbours}
+    return next(
+        filter(None, (_match_pieces(pattern, path.name, names) for pattern in _NAMES)), None
+    )
 
 
 def is_named_like_a_model(path: Path) -> bool:
@@ -145,57 +150,69 @@ def refused_piece(path: Path) -> NotAModel | None:
     )
 
 
-def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces | None:
-    own = pattern.fullmatch(name)
-    if own is None:
+def _match_pieces(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces | None:
+    own_match = pattern.fullmatch(name)
+    if own_match is None:
         return None
-    others = filter(None, map(pattern.fullmatch, names))
-    there = {_number(it): it.string for it in others if _frame(it) == _frame(own)}
-    number, by_letters = _number(own), own["number"].isalpha()
-    if by_letters and len(there) == 1 and not own["number"].lower().startswith("a"):
+    matches = filter(None, map(pattern.fullmatch, names))
+    existing = {
+        _number(piece): piece.string
+        for piece in matches
+        if _surroundings(piece) == _surroundings(own_match)
+    }
+    number, by_letters = _number(own_match), own_match["number"].isalpha()
+    if by_letters and len(existing) == 1 and not own_match["number"].lower().startswith("a"):
         return None  # an ending such as .bk, with no piece before or after it
-    first = 0 if by_letters or 0 in there else 1
-    last = max(there)
-    if not by_letters and own.groupdict().get("count"):
-        last = max(last, int(own["count"]) - 1 + first)
+    first = 0 if by_letters or 0 in existing else 1
+    last = max(existing)
+    if not by_letters and own_match.groupdict().get("count"):
+        last = max(last, int(own_match["count"]) - 1 + first)
     if last > _MOST:
         return None
-    missing = tuple(_named(own, it) for it in range(first, last + 1) if it not in there)
-    in_order = tuple(there[it] for it in sorted(there))
-    whole = own["whole"] if own["whole"].lower().endswith(".gguf") else f"{own['whole']}.gguf"
-    counted = bool(own.groupdict().get("count"))
-    return Pieces(whole, number + 1 - first, in_order, missing, counted)
+    missing = tuple(
+        _piece_name(own_match, number)
+        for number in range(first, last + 1)
+        if number not in existing
+    )
+    in_order = tuple(existing[number] for number in sorted(existing))
+    file_name = (
+        own_match["whole"]
+        if own_match["whole"].lower().endswith(".gguf")
+        else f"{own_match['whole']}.gguf"
+    )
+    is_count_known = bool(own_match.groupdict().get("count"))
+    return Pieces(file_name, number + 1 - first, in_order, missing, is_count_known)
 
 
-def _frame(found: re.Match[str]) -> tuple[str, str, int]:
+def _surroundings(match: re.Match[str]) -> tuple[str, str, int]:
     """Return the text around the number in a name, and the length of a number in letters."""
-    start, end = found.span("number")
-    length = end - start if found["number"].isalpha() else 0
-    return found.string[:start], found.string[end:], length
+    start, end = match.span("number")
+    length = end - start if match["number"].isalpha() else 0
+    return match.string[:start], match.string[end:], length
 
 
-def _number(found: re.Match[str]) -> int:
+def _number(match: re.Match[str]) -> int:
     """Return the number in a name; letters count aa, ab, … ba."""
-    written = found["number"].lower()
-    if written.isdigit():
-        return int(written)
+    digits = match["number"].lower()
+    if digits.isdigit():
+        return int(digits)
     value = 0
-    for letter in written:
+    for letter in digits:
         value = value * 26 + ord(letter) - ord("a")
     return value
 
 
-def _named(found: re.Match[str], number: int) -> str:
+def _piece_name(match: re.Match[str], number: int) -> str:
     """Return the name of the piece with this number."""
-    written = found["number"]
-    if written.isdigit():
-        instead = f"{number:0{len(written) if written.startswith('0') else 1}}"
+    digits = match["number"]
+    if digits.isdigit():
+        replacement = f"{number:0{len(digits) if digits.startswith('0') else 1}}"
     else:
-        first = chr(ord("A" if written.isupper() else "a"))
-        letters = [number // 26**place % 26 for place in reversed(range(len(written)))]
-        instead = "".join(chr(ord(first) + it) for it in letters)
-    start, end = found.span("number")
-    return f"{found.string[:start]}{instead}{found.string[end:]}"
+        first = chr(ord("A" if digits.isupper() else "a"))
+        letters = [number // 26**place % 26 for place in reversed(range(len(digits)))]
+        replacement = "".join(chr(ord(first) + number) for number in letters)
+    start, end = match.span("number")
+    return f"{match.string[:start]}{replacement}{match.string[end:]}"
 
 
 def listed(names: tuple[str, ...]) -> str:

@@ -34,9 +34,9 @@ from engines.sentences import N_
 from engines.types import Ability
 
 _ARCHITECTURE: Final = "clip"
-_EYES: Final = "clip.has_vision_encoder"
-_EARS: Final = "clip.has_audio_encoder"
-_LOOK: Final = 128 << 10
+_HAS_PICTURES: Final = "clip.has_vision_encoder"
+_HAS_SOUNDS: Final = "clip.has_audio_encoder"
+_START_BYTES: Final = 128 << 10
 """The number of bytes of a file that contain its first values."""
 
 _UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
@@ -59,10 +59,10 @@ _FIXED: Final[Mapping[str, int]] = {"gemma3": 4, "mlp": 1, "mlp_norm": 1}
 """Kinds that scale every picture to a square of one size: patches per token along each side."""
 
 _MERGES: Final = ("clip.vision.spatial_merge_size", "clip.vision.projector.scale_factor")
-_LOOKED_UP: Final = frozenset({"gemma4v", "gemma4uv"})
+_WITH_POSITIONS: Final = frozenset({"gemma4v", "gemma4uv"})
 """Kinds with a table of the positions along each side; others scale theirs to the picture."""
 
-_WHOLE: Final = frozenset({"gemma3", "gemma4uv", "gemma4v", "deepseek4v"})
+_READ_AT_ONCE: Final = frozenset({"gemma3", "gemma4uv", "gemma4v", "deepseek4v"})
 """Kinds whose pictures are read in one call, since each of their tokens attends to all others."""
 _TOKEN_BY_TOKEN: Final = (1536, 2560)
 """Widths of the Gemma 4 models that read pictures one token after the other: E2B and E4B."""
@@ -76,7 +76,7 @@ _LOOK_AHEAD_FRAMES: Final = 3000
 
 
 @dataclass(frozen=True)
-class Eyes:
+class PictureEncoder:
     """The part of a projector that encodes pictures.
 
     Attributes:
@@ -87,7 +87,7 @@ class Eyes:
         side: Pixels along the square that a picture is scaled to; 0 if it keeps its shape.
         width: Values of its hidden states.
         inner: Values of its feed-forward layers.
-        longest: Most patches along one side that it has positions for; 0 for no limit.
+        max_patches: Most patches along one side that it has positions for; 0 for no limit.
     """
 
     kind: str
@@ -99,9 +99,9 @@ class Eyes:
     width: int
     inner: int
     gated: bool
-    longest: int = 0
+    max_patches: int = 0
 
-    def fitted(self, width: int, height: int) -> tuple[int, int]:
+    def token_grid(self, width: int, height: int) -> tuple[int, int]:
         """Return the size in tokens, across and down, that a picture of this many pixels gets."""
         unit = self.patch * self.merge
         if self.side:
@@ -118,7 +118,7 @@ class Eyes:
 
 
 @dataclass(frozen=True)
-class Ears:
+class SoundEncoder:
     """The part of a projector that encodes sounds.
 
     Attributes:
@@ -146,74 +146,84 @@ class ProjectorFacts:
 
     width: int
     weight_bytes: int
-    eyes: Eyes | None
-    ears: Ears | None
+    pictures: PictureEncoder | None
+    sounds: SoundEncoder | None
 
     @property
     def sees(self) -> bool:
-        return self.eyes is not None
+        """Whether it encodes pictures."""
+        return self.pictures is not None
 
     @property
     def hears(self) -> bool:
-        return self.ears is not None
+        """Whether it encodes sounds."""
+        return self.sounds is not None
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """llama.cpp's names for its parts."""
-        return tuple(part.kind for part in (self.eyes, self.ears) if part is not None)
+        return tuple(part.kind for part in (self.pictures, self.sounds) if part is not None)
 
     def is_too_narrow(self, width: int, height: int) -> bool:
         """Return whether a picture is so long and narrow that it would crash llama.cpp."""
-        eyes = self.eyes
-        if eyes is None or not eyes.longest:
+        pictures = self.pictures
+        if pictures is None or not pictures.max_patches:
             return False
-        return max(eyes.fitted(width, height)) * eyes.merge > eyes.longest
+        return max(pictures.token_grid(width, height)) * pictures.merge > pictures.max_patches
 
     @property
     def most_picture_tokens(self) -> int:
         """The most tokens of one picture; 0 if unknown."""
-        eyes = self.eyes
-        if eyes is None:
+        pictures = self.pictures
+        if pictures is None:
             return 0
-        return (eyes.side // (eyes.patch * eyes.merge)) ** 2 if eyes.side else eyes.most
+        return (
+            (pictures.side // (pictures.patch * pictures.merge)) ** 2
+            if pictures.side
+            else pictures.most
+        )
 
     @property
     def picture_rows(self) -> int:
         """The tokens of the largest picture, if all of them are read in one call; otherwise 0."""
-        eyes = self.eyes
-        if eyes is None or eyes.kind not in _WHOLE:
+        pictures = self.pictures
+        if pictures is None or pictures.kind not in _READ_AT_ONCE:
             return 0
-        if eyes.kind == "gemma4v" and self.width in _TOKEN_BY_TOKEN:
+        if pictures.kind == "gemma4v" and self.width in _TOKEN_BY_TOKEN:
             return 0
         return self.most_picture_tokens
 
     @property
     def usual_picture_tokens(self) -> int:
         """The tokens of a picture that llama.cpp reserves room for when it loads."""
-        eyes = self.eyes
-        if eyes is None:
+        pictures = self.pictures
+        if pictures is None:
             return 0
-        if eyes.side:
+        if pictures.side:
             return self.most_picture_tokens
-        return _USUAL_MOST.get(eyes.kind, _USUALLY)
+        return _USUAL_MOST.get(pictures.kind, _USUALLY)
 
     def compute_bytes(self) -> int:
         """Return an upper estimate of the buffers for intermediate values, in bytes.
 
         The buffers for sounds and those for pictures exist side by side.
         """
-        eyes, ears, found = self.eyes, self.ears, 0
-        if eyes is not None:
+        pictures, sounds, total = self.pictures, self.sounds, 0
+        if pictures is not None:
             tokens = self.usual_picture_tokens
             # The inputs and outputs of the widest layer, or the parts of an attention.
-            inner = 3 * eyes.inner + 4 * eyes.width if eyes.gated else 2 * eyes.inner + eyes.width
-            found += 4 * tokens * eyes.merge**2 * max(inner, 8 * eyes.width)
-        if ears is not None:
+            inner = (
+                3 * pictures.inner + 4 * pictures.width
+                if pictures.gated
+                else 2 * pictures.inner + pictures.width
+            )
+            total += 4 * tokens * pictures.merge**2 * max(inner, 8 * pictures.width)
+        if sounds is not None:
             frames = _LOOK_AHEAD_FRAMES
             # The first convolution halves each dimension and copies nine values for each output.
-            found += 4 * (frames // 2) * (ears.mel // 2) * (2 * ears.channels + 9)
-            found += 4 * (frames // 2) * (2 * ears.inner + 2 * ears.width)
-        return found
+            total += 4 * (frames // 2) * (sounds.mel // 2) * (2 * sounds.channels + 9)
+            total += 4 * (frames // 2) * (2 * sounds.inner + 2 * sounds.width)
+        return total
 
     @property
     def memory_bytes(self) -> int:
@@ -231,7 +241,7 @@ def senses(projector: Path | None) -> tuple[Ability, ...]:
         return ()
     try:
         with open_regular(projector) as file:
-            start = file.read(_LOOK)
+            start = file.read(_START_BYTES)
     except OSError:
         return ()
     if not start.startswith(MAGIC):
@@ -242,13 +252,13 @@ def senses(projector: Path | None) -> tuple[Ability, ...]:
         return ()
     if ARCHITECTURE not in values:
         return ()
-    found: list[Ability] = []
+    abilities: list[Ability] = []
     # The first projectors there were said nothing, and were for pictures.
-    if values.get(_EYES, _EARS not in values):
-        found.append("sees")
-    if values.get(_EARS):
-        found.append("hears")
-    return tuple(found)
+    if values.get(_HAS_PICTURES, _HAS_SOUNDS not in values):
+        abilities.append("sees")
+    if values.get(_HAS_SOUNDS):
+        abilities.append("hears")
+    return tuple(abilities)
 
 
 def read_projector(path: Path) -> ProjectorFacts:
@@ -263,7 +273,7 @@ def read_projector(path: Path) -> ProjectorFacts:
     gguf, _ = read_file(path)
     if gguf.values.get(ARCHITECTURE) != _ARCHITECTURE:
         raise NotAModel(
-            N_("“{name}” is no projector.", name=path.name),
+            N_("“{name}” is not a projector.", name=path.name),
             N_("It is another kind of model."),
             N_("Choose the projector of this model; its name mostly begins with “mmproj”."),
         )
@@ -273,21 +283,21 @@ def read_projector(path: Path) -> ProjectorFacts:
 def projector_facts(gguf: Gguf) -> ProjectorFacts:
     """Extract the facts from a header."""
     values = gguf.values
-    hears = bool(values.get(_EARS))
+    hears = bool(values.get(_HAS_SOUNDS))
     # The first projectors there were said nothing, and were for pictures.
-    sees = bool(values.get(_EYES, not hears))
+    sees = bool(values.get(_HAS_PICTURES, not hears))
     width = 0
     for part in ("vision", "audio"):
         width = width or whole_number(values, f"clip.{part}.projection_dim")
     return ProjectorFacts(
         width,
         sum(tensor.size_bytes for tensor in gguf.tensors),
-        _eyes(gguf) if sees else None,
-        _ears(gguf) if hears else None,
+        _picture_encoder(gguf) if sees else None,
+        _sound_encoder(gguf) if hears else None,
     )
 
 
-def _eyes(gguf: Gguf) -> Eyes:
+def _picture_encoder(gguf: Gguf) -> PictureEncoder:
     values, kind = gguf.values, _kind(gguf.values, "vision")
     merge, least, most = _UP_TO.get(kind, (_FIXED.get(kind, 1), 0, 0))
     for key in _MERGES:
@@ -296,7 +306,7 @@ def _eyes(gguf: Gguf) -> Eyes:
     if kind in _FIXED:
         side = whole_number(values, "clip.vision.image_size")
         most = 1
-    return Eyes(
+    return PictureEncoder(
         kind,
         whole_number(values, "clip.vision.patch_size") or 1,
         merge,
@@ -306,20 +316,22 @@ def _eyes(gguf: Gguf) -> Eyes:
         whole_number(values, "clip.vision.embedding_length"),
         whole_number(values, "clip.vision.feed_forward_length"),
         gated=any(tensor.name == "v.blk.0.ffn_gate.weight" for tensor in gguf.tensors),
-        longest=_places(gguf) if kind in _LOOKED_UP else 0,
+        max_patches=_position_count(gguf) if kind in _WITH_POSITIONS else 0,
     )
 
 
-def _places(gguf: Gguf) -> int:
+def _position_count(gguf: Gguf) -> int:
     """Return the number of positions along one side in the table of positions."""
-    table = next((it for it in gguf.tensors if it.name == "v.position_embd.weight"), None)
+    table = next(
+        (tensor for tensor in gguf.tensors if tensor.name == "v.position_embd.weight"), None
+    )
     return table.shape[1] if table is not None and len(table.shape) > 1 else 0
 
 
-def _ears(gguf: Gguf) -> Ears:
+def _sound_encoder(gguf: Gguf) -> SoundEncoder:
     values = gguf.values
-    first = next((it for it in gguf.tensors if it.name in _FIRST_CONVOLUTIONS), None)
-    return Ears(
+    first = next((tensor for tensor in gguf.tensors if tensor.name in _FIRST_CONVOLUTIONS), None)
+    return SoundEncoder(
         _kind(values, "audio"),
         whole_number(values, "clip.audio.num_mel_bins"),
         whole_number(values, "clip.audio.embedding_length"),

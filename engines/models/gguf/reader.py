@@ -21,7 +21,7 @@ MAX_VALUES: Final = 10_000
 MAX_TENSORS: Final = 200_000
 MAX_STRING: Final = 16 << 20
 MAX_ARRAY: Final = 1 << 24
-KEPT_ARRAY: Final = (
+MAX_KEPT_ARRAY: Final = (
     1024  # llama.cpp allows 512 layers; longer lists, such as of tokens, are only counted
 )
 MAX_NAME: Final = 64
@@ -51,12 +51,12 @@ class BadGguf(Exception):
     """An error for a file that contradicts the format; the text says where, in plain words."""
 
 
-class CutOff(BadGguf):
+class Truncated(BadGguf):
     """An error for a file that ends before its header does."""
 
 
 @dataclass(frozen=True)
-class Counted:
+class LongArray:
     """An array that is too long to keep; only its length is kept.
 
     Attributes:
@@ -68,7 +68,7 @@ class Counted:
 
 
 Scalar = str | int | float | bool
-Value = Scalar | tuple[Scalar, ...] | Counted
+Value = Scalar | tuple[Scalar, ...] | LongArray
 
 
 @dataclass(frozen=True)
@@ -93,16 +93,16 @@ class Gguf:
 
     Attributes:
         end: Length that the file must have to hold all its tensors.
-        places: Start and end of each value, including its key.
-        listed: Start and end of the list of tensors.
+        value_spans: Start and end of each value, including its key.
+        tensor_list_span: Start and end of the list of tensors.
         data: Start of the tensors' bytes, at a multiple of `alignment`.
     """
 
     values: Mapping[str, Value]
     tensors: tuple[Tensor, ...]
     end: int
-    places: Mapping[str, tuple[int, int]]
-    listed: tuple[int, int]
+    value_spans: Mapping[str, tuple[int, int]]
+    tensor_list_span: tuple[int, int]
     data: int
     alignment: int
 
@@ -140,14 +140,14 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
             )
         )
     values: dict[str, Value] = {}
-    places: dict[str, tuple[int, int]] = {}
+    value_spans: dict[str, tuple[int, int]] = {}
     for _ in range(value_count):
         start = source.position
         key = source.text("a key")
         if not key or key in values:
-            raise BadGguf(N_("the key {key} is empty or there twice", key=f"{key!r}"))
+            raise BadGguf(N_("the key {key} is empty or occurs twice", key=f"{key!r}"))
         values[key] = source.value(source.number("I"), distinct=key == TOKENS)
-        places[key] = start, source.position
+        value_spans[key] = start, source.position
     tensors: list[Tensor] = []
     names: set[str] = set()
     alignment = _alignment(values)
@@ -155,7 +155,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     for _ in range(tensor_count):
         tensor = _tensor(source)
         if tensor.name in names:
-            raise BadGguf(N_("the tensor {name} is there twice", name=f"{tensor.name!r}"))
+            raise BadGguf(N_("the tensor {name} occurs twice", name=f"{tensor.name!r}"))
         if tensor.offset != expected:
             raise BadGguf(
                 N_("the tensor {name} is not where it should be", name=f"{tensor.name!r}")
@@ -163,10 +163,10 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
         names.add(tensor.name)
         tensors.append(tensor)
         expected += padded(tensor.size_bytes, alignment)
-    listed = start, source.position
+    tensor_list_span = start, source.position
     data = padded(source.position, alignment)
     end = data + tensors[-1].offset + tensors[-1].size_bytes if tensors else source.position
-    return Gguf(values, tuple(tensors), end, places, listed, data, alignment)
+    return Gguf(values, tuple(tensors), end, value_spans, tensor_list_span, data, alignment)
 
 
 def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
@@ -180,7 +180,7 @@ def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
         source.skip(len(MAGIC))
         source.number("I")
         tensors, count = source.number("Q"), source.number("Q")
-    except CutOff:
+    except Truncated:
         return 0, values
     for _ in range(min(count, MAX_VALUES)):
         try:
@@ -188,21 +188,21 @@ def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
             if key == TOKENS:
                 break
             values[key] = source.value(source.number("I"))
-        except CutOff:
+        except Truncated:
             break
     return tensors, values
 
 
-def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
+def read_value(file: BinaryIO, size: int, key: str) -> Value | None:
     """Read one value of a file that `read_gguf` can read, and nothing after it."""
     source = _Source(file, size)
     source.skip(len(MAGIC))
     source.number("I")
     _, count = source.number("Q"), source.number("Q")
     for _ in range(min(count, MAX_VALUES)):
-        key = source.text("a key")
+        name = source.text("a key")
         value = source.value(source.number("I"))
-        if key == wanted:
+        if name == key:
             return value
     return None
 
@@ -265,33 +265,37 @@ class _Source:
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._size = size
-        self._piece = b""
-        self._at = 0  # where the next value starts in the chunk
+        self._chunk = b""
+        self._offset = 0  # where the next value starts in the chunk
         self._start = 0  # where the chunk starts in the file
 
     @property
     def position(self) -> int:
-        return self._start + self._at
+        return self._start + self._offset
 
-    def _need(self, count: int) -> None:
+    def _require(self, count: int) -> None:
         """Make the next `count` bytes available in the current chunk."""
-        have = len(self._piece) - self._at
-        if have >= count:
+        available = len(self._chunk) - self._offset
+        if available >= count:
             return
         if self.position + count > self._size:
-            raise CutOff(N_("it ends in the middle of its header"))
-        more = self._file.read(max(count - have, CHUNK))
-        self._piece, self._start, self._at = self._piece[self._at :] + more, self.position, 0
-        if len(self._piece) < count:
-            raise CutOff(N_("it ends in the middle of its header"))
+            raise Truncated(N_("it ends in the middle of its header"))
+        data = self._file.read(max(count - available, CHUNK))
+        self._chunk, self._start, self._offset = (
+            self._chunk[self._offset :] + data,
+            self.position,
+            0,
+        )
+        if len(self._chunk) < count:
+            raise Truncated(N_("it ends in the middle of its header"))
 
     def skip(self, count: int) -> None:
         if self.position + count > self._size:
-            raise CutOff(N_("it ends in the middle of its header"))
+            raise Truncated(N_("it ends in the middle of its header"))
         while count:
-            self._need(1)
-            step = min(count, len(self._piece) - self._at)
-            self._at += step
+            self._require(1)
+            step = min(count, len(self._chunk) - self._offset)
+            self._offset += step
             count -= step
 
     def number(self, code: str) -> int:
@@ -299,9 +303,9 @@ class _Source:
 
     def _unpack(self, code: str, count: int) -> tuple[int | float, ...]:
         layout = struct.Struct(f"<{count}{code}")
-        self._need(layout.size)
-        numbers = layout.unpack_from(self._piece, self._at)
-        self._at += layout.size
+        self._require(layout.size)
+        numbers = layout.unpack_from(self._chunk, self._offset)
+        self._offset += layout.size
         return numbers
 
     def text(self, what: str) -> str:
@@ -329,8 +333,8 @@ class _Source:
         if count > MAX_ARRAY:
             raise BadGguf(N_("it contains a list that claims to have {count} entries", count=count))
         if kind == _STRING and distinct:
-            return Counted(count, self._skip_distinct(count))
-        if count <= KEPT_ARRAY:
+            return LongArray(count, self._skip_distinct(count))
+        if count <= MAX_KEPT_ARRAY:
             return self._values(kind, count)
         if kind == _STRING:
             for _ in self._strings(count):
@@ -339,7 +343,7 @@ class _Source:
             self.skip(count * struct.calcsize(f"<{_SCALARS[kind]}"))
         else:
             raise BadGguf(N_("it contains a list of type {kind}, which is not known", kind=kind))
-        return Counted(count)
+        return LongArray(count)
 
     def _skip_distinct(self, count: int) -> str:
         """Skip a token list and return its digest.
@@ -357,8 +361,8 @@ class _Source:
             if token in seen:
                 raise BadGguf(
                     N_(
-                        "the token {decode} is there twice",
-                        decode=f"{token.decode(errors='replace')!r}",
+                        "the token {token} occurs twice",
+                        token=f"{token.decode(errors='replace')!r}",
                     )
                 )
             if token:
@@ -369,15 +373,15 @@ class _Source:
         """Read strings without a call for each: a token list has a quarter of a million."""
         length_at = struct.Struct("<Q").unpack_from
         for _ in range(count):
-            if self._at + 8 > len(self._piece):
-                self._need(8)
-            length = length_at(self._piece, self._at)[0]
+            if self._offset + 8 > len(self._chunk):
+                self._require(8)
+            length = length_at(self._chunk, self._offset)[0]
             if length > MAX_STRING:
                 raise BadGguf(
                     N_("it contains a text that claims to be {length} bytes long", length=length)
                 )
-            if self._at + 8 + length > len(self._piece):
-                self._need(8 + length)
-            start = self._at + 8
-            self._at = start + length
-            yield self._piece[start : self._at]
+            if self._offset + 8 + length > len(self._chunk):
+                self._require(8 + length)
+            start = self._offset + 8
+            self._offset = start + length
+            yield self._chunk[start : self._offset]

@@ -35,8 +35,8 @@ def tensor_types() -> Mapping[int, TensorType]:
     """Return the types by number. Missing numbers were withdrawn."""
     from gguf import GGML_QUANT_SIZES
 
-    known = [TensorType(kind.value, kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()]
-    return {kind.number: kind for kind in (*known, *_CORRECTED)}
+    types = [TensorType(kind.value, kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()]
+    return {kind.number: kind for kind in (*types, *_CORRECTED)}
 
 
 @cache
@@ -44,8 +44,8 @@ def file_types() -> Mapping[int, str]:
     """Return the quantisation for each file type number, such as 15: "Q4_K_M"."""
     from gguf import LlamaFileType
 
-    known = {kind.value: _label(kind.name) for kind in LlamaFileType if kind.name != "GUESSED"}
-    return _NEWER_FILE_TYPES | known
+    types = {kind.value: _label(kind.name) for kind in LlamaFileType if kind.name != "GUESSED"}
+    return _NEWER_FILE_TYPES | types
 
 
 def cache_type(name: KvType) -> TensorType:

@@ -15,7 +15,7 @@ from engines.errors import Cancelled
 from engines.private import OTHERS
 from engines.sentences import N_
 
-_KEPT_LINES = 200
+_LAST_LINES = 200
 
 
 class CommandFailed(Exception):
@@ -49,21 +49,21 @@ def run(
     environment: Mapping[str, str],
     cancel: CancelToken,
     *,
-    holding: int | None = None,
-    heard: Callable[[str], None] = lambda _: None,
+    lock_descriptor: int | None = None,
+    on_line: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, ...]:
     """Run a command, and return the last lines that it printed on either stream.
 
     Args:
-        holding: Descriptor of a lock that the command inherits; see `alone`.
-        heard: Called with each line.
+        lock_descriptor: Descriptor of a lock that the command inherits; see `alone`.
+        on_line: Called with each line.
 
     Raises:
         Cancelled: The command was cancelled.
         CommandFailed: It ended with another exit code than 0.
         OSError: It cannot be started.
     """
-    lines: deque[str] = deque(maxlen=_KEPT_LINES)
+    lines: deque[str] = deque(maxlen=_LAST_LINES)
     with subprocess.Popen(
         list(words),
         stdin=subprocess.DEVNULL,
@@ -75,13 +75,13 @@ def run(
         errors="replace",
         start_new_session=True,
         umask=OTHERS,
-        pass_fds=() if holding is None or sys.platform == "win32" else (holding,),
+        pass_fds=() if lock_descriptor is None or sys.platform == "win32" else (lock_descriptor,),
     ) as process:
         forget = cancel.on_cancel(lambda: _end(process))
         try:
             for line in process.stdout or ():
                 lines.append(line.rstrip())
-                heard(line.rstrip())
+                on_line(line.rstrip())
             status = process.wait()
         finally:
             forget()

@@ -36,7 +36,7 @@ _UV_SETTINGS = {
 }
 
 
-class Maker(Protocol):
+class EnvironmentMaker(Protocol):
     """The steps of making an environment, in their order; each raises as `child.run` does."""
 
     def create(self, python: tuple[int, int]) -> None:
@@ -47,7 +47,7 @@ class Maker(Protocol):
         """Install the files of the lock and nothing else."""
         ...
 
-    def fetch_kernels(self, heard: Callable[[str], None]) -> None:
+    def fetch_kernels(self, on_line: Callable[[str], None]) -> None:
         """Have vLLM install compiled kernels for this card, which saves minutes at its start.
 
         vLLM downloads them itself from its makers, without passing Hearth's gate. The environment
@@ -55,7 +55,7 @@ class Maker(Protocol):
         """
         ...
 
-    def try_it(self) -> None:
+    def test(self) -> None:
         """Have vLLM print its version, which loads most of it.
 
         Also raises CommandFailed if the version is not that of the lock.
@@ -68,27 +68,27 @@ class Maker(Protocol):
 
 
 @dataclass(frozen=True)
-class Making:
-    """A `Maker` on this Linux.
+class LocalMaker:
+    """A `EnvironmentMaker` on this Linux.
 
     Attributes:
         files: Folder of the wheels.
         uv: Path of uv.
-        holding: Descriptor of the lock; see `alone`.
+        lock_descriptor: Descriptor of the lock; see `alone`.
     """
 
     home: EngineHome
     lock: Lock
     files: Path
     uv: str
-    holding: int
+    lock_descriptor: int
     cancel: CancelToken
 
     @property
     def folder(self) -> Path:
         """Folder of the environment, which can already be complete."""
-        whole = self.home.found(self.lock)
-        return whole.folder if whole is not None else self.home.part(self.lock)
+        complete = self.home.find(self.lock)
+        return complete.folder if complete is not None else self.home.part_of(self.lock)
 
     @property
     def scratch(self) -> Path:
@@ -96,10 +96,12 @@ class Making:
         return self.home.work
 
     def create(self, python: tuple[int, int]) -> None:
+        """Create an empty environment with uv, replacing an existing one."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._uv("venv", "--python", _interpreter(python), "--no-project", str(self.folder))
 
     def fill(self) -> None:
+        """Install the wheels of the lock with uv, offline and by hash."""
         requirements = self.scratch / "requirements.txt"
         with open(requirements, "w", encoding="utf-8", opener=private) as file:
             file.write(self.lock.requirements)
@@ -109,31 +111,38 @@ class Making:
             "--requirements", str(requirements),
         )  # fmt: skip
         if self.lock.distribution != "vllm":
-            self._name_it_vllm()
+            self._add_vllm_metadata()
         name_toolkit(self.folder)
 
-    def fetch_kernels(self, heard: Callable[[str], None]) -> None:
+    def fetch_kernels(self, on_line: Callable[[str], None]) -> None:
+        """Have vLLM download compiled kernels; the user's proxy and certificates apply."""
         words = [str(python_of(self.folder)), *SERVE[:2], "download-kernels"]
-        outside = {it: os.environ[it] for it in _both_cases(_OUTSIDE) if it in os.environ}
-        environment = quiet(self.folder, self.scratch, os.environ) | outside
+        proxy_variables = {
+            name: os.environ[name] for name in _both_cases(_OUTSIDE) if name in os.environ
+        }
+        environment = quiet(self.folder, self.scratch, os.environ) | proxy_variables
         environment["PATH"] = os.pathsep.join([str(Path(self.uv).parent), environment["PATH"]])
         environment["UV_CACHE_DIR"] = str(self.scratch / "uv")
-        run(words, environment, self.cancel, holding=self.holding, heard=heard)
+        run(words, environment, self.cancel, lock_descriptor=self.lock_descriptor, on_line=on_line)
 
-    def try_it(self) -> None:
+    def test(self) -> None:
+        """Have vLLM print its version, and compare it with the lock's."""
         words = [str(python_of(self.folder)), *SERVE[:2], "--version"]
         environment = quiet(self.folder, self.scratch, os.environ)
-        lines = run(words, environment, self.cancel, holding=self.holding)
-        said = (lines[-1] if lines else "").partition("+")[0].strip()
-        if said != self.lock.version:
+        lines = run(words, environment, self.cancel, lock_descriptor=self.lock_descriptor)
+        version = (lines[-1] if lines else "").partition("+")[0].strip()
+        if version != self.lock.version:
             raise CommandFailed(
-                words, 0, [*lines, N_("It calls itself {name}.", name=said or "nothing")]
+                words,
+                0,
+                [*lines, N_("It reports the version {version}.", version=version or "nothing")],
             )
 
     def finish(self) -> Installed:
+        """Record that the environment is complete, and move it to its final place."""
         return self.home.finish(self.lock)
 
-    def _name_it_vllm(self) -> None:
+    def _add_vllm_metadata(self) -> None:
         """Give the package the name “vllm”, by which vLLM looks up its own version.
 
         The local part of the version tells vLLM that this is a build for processors.
@@ -148,8 +157,8 @@ class Making:
 
     def _uv(self, *words: str) -> None:
         caches = {"UV_CACHE_DIR": str(self.scratch / "uv")}
-        environment = _kept(os.environ) | _UV_SETTINGS | caches
-        run([self.uv, *words], environment, self.cancel, holding=self.holding)
+        environment = _inherited(os.environ) | _UV_SETTINGS | caches
+        run([self.uv, *words], environment, self.cancel, lock_descriptor=self.lock_descriptor)
 
 
 def name_toolkit(folder: Path) -> None:
@@ -180,9 +189,9 @@ def uv() -> str:
     try:
         return find_uv_bin()
     except FileNotFoundError as error:
-        own = shutil.which("uv")
-        if own is not None:
-            return own
+        user_uv = shutil.which("uv")
+        if user_uv is not None:
+            return user_uv
         if getattr(sys, "frozen", False):
             raise EngineUnavailable(
                 N_("vLLM cannot be installed: uv is missing."),
@@ -196,22 +205,22 @@ def uv() -> str:
         ) from error
 
 
-def headers_here(python: tuple[int, int]) -> bool:
+def has_headers(python: tuple[int, int]) -> bool:
     """Return whether the Python for a new environment has its headers installed."""
     words = [_find(python).stdout.strip(), "-I", "-m", "sysconfig"]
-    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
-    folder = re.search(r'^\s*include = "(.+)"$', said, re.MULTILINE)
+    output = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    folder = re.search(r'^\s*include = "(.+)"$', output, re.MULTILINE)
     return folder is not None and Path(folder[1], "Python.h").exists()
 
 
-def pythons_here(wanted: Pythons) -> Pythons:
+def available_pythons(pythons: Pythons) -> Pythons:
     """Return those of the wanted versions of Python that uv finds on this computer."""
-    return tuple(it for it in wanted if _find(it).returncode == 0)
+    return tuple(python for python in pythons if _find(python).returncode == 0)
 
 
 def _find(python: tuple[int, int]) -> subprocess.CompletedProcess[str]:
     words = [uv(), "python", "find", "--no-project", "--system", _interpreter(python)]
-    environment = _kept(os.environ) | _UV_SETTINGS
+    environment = _inherited(os.environ) | _UV_SETTINGS
     return subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -225,7 +234,7 @@ def _interpreter(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
 
-def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
+def quiet(folder: Path, caches: Path, variables: Mapping[str, str]) -> dict[str, str]:
     """Return variables that isolate an environment from the user's Python and from this app.
 
     Telemetry is off, and caches stay in a folder of Hearth's.
@@ -233,10 +242,10 @@ def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
     Args:
         folder: Folder of the environment.
         caches: Folder for caches.
-        now: Variables of this process.
+        variables: Variables of this process.
     """
-    return _kept(now) | {
-        "PATH": os.pathsep.join([str(folder / "bin"), now.get("PATH", "")]),
+    return _inherited(variables) | {
+        "PATH": os.pathsep.join([str(folder / "bin"), variables.get("PATH", "")]),
         "VIRTUAL_ENV": str(folder),
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -254,9 +263,9 @@ def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _kept(now: Mapping[str, str]) -> dict[str, str]:
+def _inherited(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of this process that other programs need."""
-    return {name: now[name] for name in _INHERITED if name in now}
+    return {name: variables[name] for name in _INHERITED if name in variables}
 
 
 def _both_cases(names: tuple[str, ...]) -> tuple[str, ...]:

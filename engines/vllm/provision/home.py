@@ -54,6 +54,7 @@ class Installed:
 
     @property
     def python(self) -> Path:
+        """Path of the environment's interpreter."""
         return python_of(self.folder)
 
     @property
@@ -74,12 +75,12 @@ def worker_folder(root: Path) -> Path:
 
 def bytes_in(folder: Path) -> int:
     """Return the size of a folder's files in bytes; files can disappear meanwhile."""
-    found = 0
-    for place, _, names in os.walk(folder):
+    total = 0
+    for parent, _, names in os.walk(folder):
         for name in names:
             with suppress(FileNotFoundError):
-                found += (Path(place) / name).lstat().st_size
-    return found
+                total += (Path(parent) / name).lstat().st_size
+    return total
 
 
 class EngineHome:
@@ -88,78 +89,82 @@ class EngineHome:
     On Windows a folder in it is only a stand-in for an environment, which lies inside WSL2.
 
     Args:
-        drop: Removes an environment, or a stand-in and the environment behind it.
+        remove_folder: Removes an environment, or a stand-in and the environment behind it.
     """
 
-    def __init__(self, root: Path, drop: Callable[[Path], None] = shutil.rmtree) -> None:
+    def __init__(self, root: Path, remove_folder: Callable[[Path], None] = shutil.rmtree) -> None:
         self.root = root
-        self._drop = drop
+        self._remove_folder = remove_folder
         self.versions = root / "versions"
         self.work = root / "work"
         self.worker = worker_folder(root)
 
     def current(self) -> Installed | None:
         """Return the environment in use."""
-        return self._named(0)
+        return self._listed_environment(0)
 
     def previous(self) -> Installed | None:
         """Return the environment that `roll_back` restores."""
-        return self._named(1)
+        return self._listed_environment(1)
 
     def installed(self) -> tuple[Installed, ...]:
         """List the complete environments, sorted by name."""
-        found = (self._read(folder) for folder in self._folders() if folder.suffix != PART)
-        return tuple(it for it in found if it is not None)
+        environments = (self._read(folder) for folder in self._folders() if folder.suffix != PART)
+        return tuple(installed for installed in environments if installed is not None)
 
-    def place(self, lock: Lock) -> Path:
+    def folder_of(self, lock: Lock) -> Path:
         """Return the folder that a lock's environment has once it is complete."""
         return self.versions / f"{lock.version}-{lock.profile}-{lock.digest[:8]}"
 
-    def part(self, lock: Lock) -> Path:
+    def part_of(self, lock: Lock) -> Path:
         """Return the folder in which a lock's environment is made."""
-        place = self.place(lock)
-        return place.with_name(place.name + PART)
+        complete = self.folder_of(lock)
+        return complete.with_name(complete.name + PART)
 
     def files(self, lock: Lock) -> Path:
         """Return the folder of a lock's downloaded files, used until the environment is made."""
         return self.work / lock.digest[:16]
 
-    def found(self, lock: Lock) -> Installed | None:
+    def find(self, lock: Lock) -> Installed | None:
         """Return the environment of a lock if it is complete."""
-        return self._read(self.place(lock))
+        return self._read(self.folder_of(lock))
 
-    def finish(self, lock: Lock, elsewhere: Installed | None = None) -> Installed:
+    def finish(self, lock: Lock, remote: Installed | None = None) -> Installed:
         """Turn a tested part into a complete environment.
 
         Args:
-            elsewhere: The environment that this one is a stand-in for.
+            remote: The environment that this one is a stand-in for.
         """
-        part, place = self.part(lock), self.place(lock)
-        here = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
-        made = replace(here, lock=lock.name, hears=lock.hears)
-        facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
-        facts |= {"lock": made.lock, "hears": made.hears}
-        if made.linux:
-            facts |= {"folder": made.folder.as_posix(), "linux": made.linux}
+        part, folder = self.part_of(lock), self.folder_of(lock)
+        environment = remote or Installed(lock.version, lock.profile, folder, bytes_in(part))
+        finished = replace(environment, lock=lock.name, hears=lock.hears)
+        facts = {
+            "version": finished.version,
+            "profile": finished.profile,
+            "size_bytes": finished.size_bytes,
+        }
+        facts |= {"lock": finished.lock, "hears": finished.hears}
+        if finished.linux:
+            facts |= {"folder": finished.folder.as_posix(), "linux": finished.linux}
         with open(part / FACTS, "w", encoding="utf-8", opener=private) as file:
             json.dump(facts, file)
-        part.replace(place)
-        return made
+        part.replace(folder)
+        return finished
 
     def switch(self, installed: Installed) -> None:
         """Put an environment in use atomically; keep the one before it, and remove all others."""
-        before = self.current()
-        if before is not None and before.folder == installed.folder:
+        current = self.current()
+        if current is not None and current.folder == installed.folder:
             return
-        self._write(installed, before)
+        self._write(installed, current)
         self.tidy()
 
     def roll_back(self) -> Installed | None:
         """Put the previous environment in use; return None and do nothing if there is none."""
-        now, before = self.current(), self.previous()
-        if before is not None:
-            self._write(before, now)
-        return before
+        current, previous = self.current(), self.previous()
+        if previous is not None:
+            self._write(previous, current)
+        return previous
 
     def tidy(self) -> None:
         """Remove unfinished environments, and complete ones that are neither in use nor previous.
@@ -167,11 +172,17 @@ class EngineHome:
         Links stay, and so do folders behind a link that are not environments: they are not
         Hearth's.
         """
-        kept = {it.folder.name for it in (self.current(), self.previous()) if it is not None}
+        kept_names = {
+            installed.folder.name
+            for installed in (self.current(), self.previous())
+            if installed is not None
+        }
         for folder in self._folders():
-            ours = folder.suffix == PART or (folder / FACTS).is_file() or not self._is_linked
-            if folder.name not in kept and ours and not folder.is_symlink():
-                self._drop(folder)
+            is_removable = (
+                folder.suffix == PART or (folder / FACTS).is_file() or not self._is_linked
+            )
+            if folder.name not in kept_names and is_removable and not folder.is_symlink():
+                self._remove_folder(folder)
 
     def forget_work(self) -> None:
         """Remove the downloaded files."""
@@ -190,7 +201,7 @@ class EngineHome:
     @property
     def _is_linked(self) -> bool:
         """Whether the environments lie behind a link that the user put into the data folder."""
-        return any(it.is_symlink() for it in (self.versions, self.root, self.root.parent))
+        return any(path.is_symlink() for path in (self.versions, self.root, self.root.parent))
 
     def _clear(self, folder: Path) -> None:
         """Remove a folder, unless it lies behind a link, where it can be another program's."""
@@ -200,7 +211,7 @@ class EngineHome:
     @property
     def kept_bytes(self) -> int:
         """Size of the complete environments and of their workers' files, in bytes."""
-        return sum(it.size_bytes for it in self.installed()) + bytes_in(self.worker)
+        return sum(installed.size_bytes for installed in self.installed()) + bytes_in(self.worker)
 
     @property
     def work_bytes(self) -> int:
@@ -215,9 +226,9 @@ class EngineHome:
     def _folders(self) -> list[Path]:
         if not self.versions.is_dir():
             return []
-        return sorted(it for it in self.versions.iterdir() if it.is_dir())
+        return sorted(path for path in self.versions.iterdir() if path.is_dir())
 
-    def _named(self, line: int) -> Installed | None:
+    def _listed_environment(self, line: int) -> Installed | None:
         try:
             names = (self.root / "current").read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -226,8 +237,10 @@ class EngineHome:
             return None
         return self._read(self.versions / names[line])
 
-    def _write(self, now: Installed, before: Installed | None) -> None:
-        names = [it.folder.name for it in (now, before) if it is not None]
+    def _write(self, current: Installed, previous: Installed | None) -> None:
+        names = [
+            installed.folder.name for installed in (current, previous) if installed is not None
+        ]
         replace_text(self.root / "current", "\n".join(names) + "\n")
 
     def _read(self, folder: Path) -> Installed | None:
@@ -236,10 +249,10 @@ class EngineHome:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             size = int(facts.get("size_bytes", 0))
             linux = str(facts.get("linux", ""))
-            lies = Path(facts["folder"]) if linux else folder
-            made_by, hears = facts.get("lock"), bool(facts.get("hears"))
+            location = Path(facts["folder"]) if linux else folder
+            lock, hears = facts.get("lock"), bool(facts.get("hears"))
             version = str(facts["version"])
-            return Installed(version, facts["profile"], lies, size, linux, made_by, hears)
+            return Installed(version, facts["profile"], location, size, linux, lock, hears)
         except (OSError, ArithmeticError, ValueError, LookupError, RecursionError):
             return None
         except (TypeError, AttributeError):  # not an object of the expected form

@@ -101,14 +101,14 @@ class Lock:
         """
         from packaging.requirements import Requirement
 
-        place = {tag: number for number, tag in enumerate(_tags(target))}
-        found = []
+        rank_of_tag = {tag: number for number, tag in enumerate(_tags(target))}
+        chosen = []
         for line in _lines(self.requirements):
             needed = Requirement(line)
             if needed.marker is not None and not needed.marker.evaluate(_environment(target)):
                 continue
-            found.append(_best(needed.name, str(needed.specifier), self.files, place))
-        return tuple(found)
+            chosen.append(_best(needed.name, str(needed.specifier), self.files, rank_of_tag))
+        return tuple(chosen)
 
 
 def read_lock(folder: Path, name: LockName) -> Lock:
@@ -146,7 +146,7 @@ def _lines(requirements: str) -> list[str]:
 
 
 def _best(
-    name: str, version: str, files: Sequence[LockedFile], place: dict[Tag, int]
+    name: str, version: str, files: Sequence[LockedFile], rank_of_tag: dict[Tag, int]
 ) -> LockedFile:
     from packaging.utils import canonicalize_name, parse_wheel_filename
 
@@ -154,10 +154,10 @@ def _best(
     for file in files:
         if file.project != canonicalize_name(name):
             continue
-        _, its_version, _, tags = parse_wheel_filename(file.name)
-        if f"=={its_version}" != version:
+        _, file_version, _, tags = parse_wheel_filename(file.name)
+        if f"=={file_version}" != version:
             continue
-        fitting = min((place[tag] for tag in tags if tag in place), default=None)
+        fitting = min((rank_of_tag[tag] for tag in tags if tag in rank_of_tag), default=None)
         if fitting is not None and (best is None or fitting < best[0]):
             best = fitting, file
     if best is None:
@@ -179,12 +179,12 @@ def _tags(target: TargetSystem) -> list[Tag]:
 
 def _platforms(target: TargetSystem) -> list[str]:
     major, newest = target.glibc
-    found = []
+    platforms = []
     for minor in range(newest, _OLDEST_GLIBC - 1, -1):
-        found.append(f"manylinux_{major}_{minor}_{target.machine}")
+        platforms.append(f"manylinux_{major}_{minor}_{target.machine}")
         if minor in _OLD_NAMES:
-            found.append(f"{_OLD_NAMES[minor]}_{target.machine}")
-    return [*found, f"linux_{target.machine}"]
+            platforms.append(f"{_OLD_NAMES[minor]}_{target.machine}")
+    return [*platforms, f"linux_{target.machine}"]
 
 
 def _environment(target: TargetSystem) -> dict[str, str]:

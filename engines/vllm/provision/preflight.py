@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engines.sentences import N_, listed
 from engines.vllm.provision.lock import Profile, Pythons
-from engines.vllm.provision.windows import Wsl2, trouble
+from engines.vllm.provision.windows import Wsl2, wsl_trouble
 
 GLIBC = (2, 31)
 """The oldest glibc that the files of the lock run on."""
@@ -110,24 +110,24 @@ def preflight(
         pythons: Versions that its lock is made for; if empty, any version will do.
     """
     if info.wsl is not None and info.wsl.state != "ready":
-        return (Finding(False, *trouble(info.wsl), "wsl"),)
+        return (Finding(False, *wsl_trouble(info.wsl), "wsl"),)
     if info.system != "linux":
         return (_system(info),)
-    found = [_system(info), _glibc(info)]
+    findings = [_system(info), _glibc(info)]
     if profile == "cuda":
-        found += _nvidia(info)
-        found += _ram(info)
-    found.append(_disk(info, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
+        findings += _nvidia(info)
+        findings += _ram(info)
+    findings.append(_disk(info, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
     if pythons:
-        found.append(_python(info, pythons))
+        findings.append(_python(info, pythons))
     if profile == "cuda":
-        found += _compiler(info)
-    return tuple(found)
+        findings += _compiler(info)
+    return tuple(findings)
 
 
-def hindered(findings: tuple[Finding, ...]) -> Finding | None:
+def first_obstacle(findings: tuple[Finding, ...]) -> Finding | None:
     """Return the first finding that prevents the installation."""
-    return next((it for it in findings if not it.ok and not it.warning), None)
+    return next((finding for finding in findings if not finding.ok and not finding.warning), None)
 
 
 def _system(info: SystemInfo) -> Finding:
@@ -147,10 +147,11 @@ def _system(info: SystemInfo) -> Finding:
             N_("Use llama.cpp here, or connect to a vLLM on another computer."),
             "machine",
         )
-    where = N_("Linux inside WSL2") if info.in_wsl else "Linux"
+    system_name = N_("Linux inside WSL2") if info.in_wsl else "Linux"
     if info.wsl is not None:
-        where = N_("Linux inside WSL2, {name}", name=info.wsl.name)
-    return _well(N_("{system} on {machine}", system=where, machine=info.machine), "system")
+        system_name = N_("Linux inside WSL2, {name}", name=info.wsl.name)
+    words = N_("{system} on {machine}", system=system_name, machine=info.machine)
+    return _passed(words, "system")
 
 
 def _glibc(info: SystemInfo) -> Finding:
@@ -163,11 +164,11 @@ def _glibc(info: SystemInfo) -> Finding:
             N_("Use a Linux with glibc {least} or newer, or a container with one.", least=least),
             "glibc",
         )
-    now = ".".join(map(str, info.glibc))
+    version = ".".join(map(str, info.glibc))
     if info.glibc < GLIBC:
         return Finding(
             False,
-            N_("The C library of this Linux is too old: glibc {now}.", now=now),
+            N_("The C library of this Linux is too old: glibc {now}.", now=version),
             N_("vLLM's files need glibc {least} or newer.", least=least),
             N_(
                 "Update the system: Ubuntu 20.04, Debian 11 and Fedora 32 were the first to have "
@@ -175,7 +176,7 @@ def _glibc(info: SystemInfo) -> Finding:
             ),
             "glibc",
         )
-    return _well(f"glibc {now}", "glibc")
+    return _passed(f"glibc {version}", "glibc")
 
 
 def _nvidia(info: SystemInfo) -> Iterator[Finding]:
@@ -196,42 +197,44 @@ def _nvidia(info: SystemInfo) -> Iterator[Finding]:
 
 
 def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
-    now, least = (".".join(map(str, it)) for it in (cuda, CUDA))
+    version, least = (".".join(map(str, version)) for version in (cuda, CUDA))
     if cuda < CUDA:
         return Finding(
             False,
             N_("The NVIDIA driver {driver} is too old.", driver=driver),
             N_(
                 "It supports CUDA up to {now}; this vLLM is built for CUDA {least}.",
-                now=now,
+                now=version,
                 least=least,
             ),
             N_("Update the driver to version 580 or newer, then restart the computer."),
             "cuda",
         )
-    return _well(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=now), "cuda")
+    return _passed(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=version), "cuda")
 
 
 def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
-    best = max(cards, key=lambda it: it.capability)
-    now, least = (".".join(map(str, it)) for it in (best.capability, CAPABILITY))
+    best = max(cards, key=lambda card: card.capability)
+    capability, least = (".".join(map(str, version)) for version in (best.capability, CAPABILITY))
     if best.capability < CAPABILITY:
         return Finding(
             False,
             N_("The {name} is too old for vLLM.", name=best.name),
             N_(
                 "Its compute capability is {now}; vLLM needs {least}, an RTX 20 or newer.",
-                now=now,
+                now=capability,
                 least=least,
             ),
             N_("Use llama.cpp, which runs on older cards too."),
             "capability",
         )
-    return _well(N_("{name}, compute capability {now}", name=best.name, now=now), "capability")
+    return _passed(
+        N_("{name}, compute capability {now}", name=best.name, now=capability), "capability"
+    )
 
 
 def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
-    best = max(cards, key=lambda it: it.free_bytes)
+    best = max(cards, key=lambda card: card.free_bytes)
     free = N_(
         "{free_bytes} GB free of {total_bytes} GB",
         free_bytes=f"{best.free_bytes / _GB:.1f}",
@@ -249,17 +252,17 @@ def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
             "vram",
             warning=True,
         )
-    return _well(N_("{name}: {free}", name=best.name, free=free), "vram")
+    return _passed(N_("{name}: {free}", name=best.name, free=free), "vram")
 
 
 def _ram(info: SystemInfo) -> Iterator[Finding]:
     if not info.ram_bytes:
         return
-    there = f"{info.ram_bytes / _GB:.1f} GB"
+    memory = f"{info.ram_bytes / _GB:.1f} GB"
     if info.ram_bytes < RAM:
         yield Finding(
             False,
-            N_("WSL2 has little memory: {memory}.", memory=there),
+            N_("WSL2 has little memory: {memory}.", memory=memory),
             N_(
                 "vLLM's own processes need main memory, too, and more of it while a model is "
                 "loaded."
@@ -272,7 +275,7 @@ def _ram(info: SystemInfo) -> Iterator[Finding]:
             warning=True,
         )
         return
-    yield _well(N_("{there} of memory in WSL2", there=there), "ram")
+    yield _passed(N_("{memory} of memory in WSL2", memory=memory), "ram")
 
 
 def _disk(info: SystemInfo, needed: int) -> Finding:
@@ -288,7 +291,7 @@ def _disk(info: SystemInfo, needed: int) -> Finding:
             _more_room((needed - info.disk_bytes) / _GB, info),
             "disk",
         )
-    return _well(N_("{free} free on the disk", free=free), "disk")
+    return _passed(N_("{free} free on the disk", free=free), "disk")
 
 
 def _more_room(gigabytes: float, info: SystemInfo) -> str:
@@ -304,13 +307,13 @@ def _more_room(gigabytes: float, info: SystemInfo) -> str:
 
 
 def _python(info: SystemInfo, pythons: Pythons) -> Finding:
-    fitting = [it for it in pythons if it in info.pythons]
+    fitting = [python for python in pythons if python in info.pythons]
     if not fitting:
         versions = (f"{major}.{minor}" for major, minor in pythons)
         names = listed(versions, either=True)
         return Finding(
             False,
-            N_("There is no Python {names} here.", names=names),
+            N_("There is no Python {names} on this computer.", names=names),
             N_("This build of vLLM is made for that version, and an environment needs it."),
             N_(
                 "Open {name} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12.",
@@ -323,7 +326,7 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
             ),
             "python",
         )
-    return _well("Python {}.{}".format(*fitting[0]), "python")
+    return _passed("Python {}.{}".format(*fitting[0]), "python")
 
 
 def _compiler(info: SystemInfo) -> Iterator[Finding]:
@@ -337,7 +340,7 @@ def _compiler(info: SystemInfo) -> Iterator[Finding]:
             warning=True,
         )
     else:
-        yield _well(N_("There is a C compiler: {compiler}", compiler=info.compiler), "compiler")
+        yield _passed(N_("There is a C compiler: {compiler}", compiler=info.compiler), "compiler")
     if info.pythons and not info.headers:
         python = "python{}.{}".format(*info.pythons[0])
         yield Finding(
@@ -358,5 +361,5 @@ def _compiler(info: SystemInfo) -> Iterator[Finding]:
         )
 
 
-def _well(what: str, code: str) -> Finding:
+def _passed(what: str, code: str) -> Finding:
     return Finding(True, what, "", "", code)

@@ -18,7 +18,7 @@ from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
 _COMPILERS = ("gcc", "cc", "clang")
 
 
-def look(
+def examine(
     folder: Path, pythons: Callable[[], Pythons], headers: Callable[[tuple[int, int]], bool]
 ) -> SystemInfo:
     """Collect the facts about this computer.
@@ -29,7 +29,7 @@ def look(
         headers: Returns whether an interpreter has its headers.
     """
     driver, cuda, cards = nvidia(load_nvml())
-    found = pythons() if sys.platform == "linux" else ()
+    available = pythons() if sys.platform == "linux" else ()
     return SystemInfo(
         system=sys.platform,
         machine=machine(platform.machine()),
@@ -39,8 +39,8 @@ def look(
         cards=cards,
         disk_bytes=free_bytes(folder),
         compiler=next(filter(None, map(shutil.which, _COMPILERS)), None),
-        pythons=found,
-        headers=any(headers(it) for it in found[:1]),
+        pythons=available,
+        headers=any(headers(python) for python in available[:1]),
         in_wsl="microsoft" in platform.release().lower(),
     )
 

@@ -17,12 +17,12 @@ class Wsl2:
             distribution. "old": it has only distributions on WSL1. "broken": the distribution does
             not start. "apart": the distribution does not see Hearth's folder. "ready".
         name: Name of the distribution.
-        said: Message of a distribution that does not start.
+        message: Message of a distribution that does not start.
     """
 
     state: Literal["absent", "silent", "empty", "old", "broken", "apart", "ready"]
     name: str = ""
-    said: str = ""
+    message: str = ""
 
 
 class Trouble(NamedTuple):
@@ -33,7 +33,7 @@ class Trouble(NamedTuple):
     do: str
 
 
-def trouble(wsl: Wsl2) -> Trouble:
+def wsl_trouble(wsl: Wsl2) -> Trouble:
     """Describe the problem for any state except “ready”."""
     name = wsl.name
     match wsl.state:
@@ -49,7 +49,7 @@ def trouble(wsl: Wsl2) -> Trouble:
         case "silent":
             return Trouble(
                 N_("WSL2 does not answer."),
-                N_("Hearth asked it which Linux it has, and it said nothing."),
+                N_("Hearth asked it which Linux it has, and got no answer."),
                 N_(
                     "Run “wsl --shutdown”, or restart the computer. If WSL2 was never set up "
                     "here, run “wsl --install” as administrator first."
@@ -78,7 +78,7 @@ def trouble(wsl: Wsl2) -> Trouble:
         case "broken":
             return Trouble(
                 N_("{name} does not start.", name=name),
-                N_("Windows says: {message}", message=wsl.said or "nothing"),
+                N_("Windows says: {message}", message=wsl.message or "nothing"),
                 N_(
                     "Run “wsl -d {name}” in PowerShell to see more. “wsl --update” as "
                     "administrator and "

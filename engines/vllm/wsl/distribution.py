@@ -32,39 +32,43 @@ class Distribution:
     name: str
     folder: Path
 
-    def talk(self, cancel: CancelToken | None = None) -> WslSession:
+    def open_session(self, cancel: CancelToken | None = None) -> WslSession:
         """Open a session for orders. Raises OSError if the helper program cannot be written."""
         pack = packed(self.folder)
         return WslSession(
             self.name, lambda: self.start("serve", pack), pack, cancel or CancelToken()
         )
 
-    def once(self, do: str, **order: Any) -> Any:
+    def run_once(self, order_name: str, **order: Any) -> Any:
         """Carry out one order in its own session. Raises EngineFailed, EngineUnavailable."""
         try:
-            with self.talk() as talk:
-                return talk.ask(do, **order)
+            with self.open_session() as session:
+                return session.ask(order_name, **order)
         except (CommandFailed, OSError) as error:
             raise EngineFailed(
                 N_(
-                    "Something could not be done in {name}, the Linux inside Windows.",
+                    "A step failed in {name}, the Linux inside Windows.",
                     name=self.name,
                 ),
                 N_("It says: {sentence}", sentence=getattr(error, "last", "") or error),
                 N_("Run “wsl -d {name}” to see whether it starts, then try again.", name=self.name),
             ) from error
 
-    def start(self, role: str, pack: Path, *, apart: bool = False) -> subprocess.Popen[bytes]:
+    def start(
+        self, role: str, pack: Path, *, separate_errors: bool = False
+    ) -> subprocess.Popen[bytes]:
         """Start the helper program in the distribution; see `Wsl.start`. Raises OSError.
 
         Args:
             role: "guard" or "serve"; see `inside`.
             pack: The file that contains the helper program.
-            apart: Keep errors separate from the output.
+            separate_errors: Keep errors separate from the output.
         """
         words = ["sh", "-c", START, "hearth", pack.as_posix(), role, *_PYTHONS]
-        return self.wsl.start(self.wsl.within(self.name, words), apart=apart)
+        return self.wsl.start(
+            self.wsl.command_in(self.name, words), separate_errors=separate_errors
+        )
 
     def guardian(self) -> subprocess.Popen[bytes]:
         """Start a guardian that waits for its order, with errors separate. Raises OSError."""
-        return self.start("guard", packed(self.folder), apart=True)
+        return self.start("guard", packed(self.folder), separate_errors=True)

@@ -26,41 +26,47 @@ class WslHost:
     """The Linux inside Windows as a `Host`; uses a port with a key, as sockets cannot be shared."""
 
     silence_s = 30.0
-    away = True
+    in_wsl = True
 
     def __init__(self, distribution: Distribution) -> None:
         self._distribution = distribution
 
     def prepare(self, folder: Path) -> LaunchContext:
+        """End the remains of earlier workers in the distribution, and make a place with a port."""
         folder.mkdir(parents=True, exist_ok=True)
-        with self._distribution.talk() as talk:
-            made, drives = talk.ask("prepare"), talk.drives
-        place = at_port(Path(made["folder"]), Path(made["scratch"]))
-        return LaunchContext(place, made["variables"], lambda path: self._reach(path, drives))
+        with self._distribution.open_session() as session:
+            place_facts, drives = session.ask("prepare"), session.drives
+        place = at_port(Path(place_facts["folder"]), Path(place_facts["scratch"]))
+        return LaunchContext(
+            place, place_facts["variables"], lambda path: self._reach(path, drives)
+        )
 
     def guardian(self) -> subprocess.Popen[bytes]:
+        """Start a guardian in the distribution. Raises OSError."""
         return self._distribution.guardian()
 
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
+        """Pass on the output, and send signs of life, until the streams end."""
         follow_with_beats(guardian, out, err)
 
     def settle(self, place: WorkerPlace) -> None:
+        """Wait until nothing is left of a worker; an error is only logged."""
         record, scratch = record_of(place).as_posix(), place.scratch.as_posix()
         try:
-            self._distribution.once("settle", record=record, scratch=scratch, limit_s=_END_S)
+            self._distribution.run_once("settle", record=record, scratch=scratch, limit_s=_END_S)
         except UserError as error:
             # The caller cannot do anything about it, and the next start cleans up.
             logger.warning("what is left of a worker could not be looked at: %s", error)
 
     def _reach(self, path: Path, drives: str) -> str:
-        found = reached(path, drives, self._distribution.name)
-        if found is None:
+        linux_path = reached(path, drives, self._distribution.name)
+        if linux_path is None:
             raise EngineFailed(
                 N_("{name} cannot be used by vLLM.", name=path.name),
                 N_(
-                    "It is on another computer, where {name} does not reach.",
+                    "It is on another computer, which {name} cannot reach.",
                     name=self._distribution.name,
                 ),
                 N_("Copy it to a drive of this computer."),
             )
-        return found
+        return linux_path

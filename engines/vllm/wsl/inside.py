@@ -30,9 +30,9 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.private import OTHERS
 from engines.vllm.leftovers import outlive, reap, settle
-from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed
-from engines.vllm.provision.environment import Making
+from engines.vllm.provision.environment import LocalMaker
+from engines.vllm.provision.exclusive import exclusive
 from engines.vllm.provision.home import EngineHome, worker_folder
 from engines.vllm.provision.lock import Lock
 from engines.vllm.provision.users import in_use
@@ -52,19 +52,19 @@ def main() -> int:
 
         return guardian.main()
     os.umask(OTHERS)
-    ears = _StdinReader()
+    reader = _StdinReader()
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         # On another thread, because the main thread can hold a lock at this moment.
-        signal.signal(number, lambda *_: threading.Thread(target=ears.end).start())
-    for listen in (ears.listen, ears.watch):
+        signal.signal(number, lambda *_: threading.Thread(target=reader.end).start())
+    for listen in (reader.listen, reader.watch):
         threading.Thread(target=listen, daemon=True).start()
-    with ExitStack() as held:
-        hands = _Commands(Path.home() / _ROOT, ears.cancel, held)
-        held.callback(hands.clear_up)
+    with ExitStack() as stack:
+        commands = _Commands(Path.home() / _ROOT, reader.cancel, stack)
+        stack.callback(commands.clear_up)
         try:
             _say({"done": sys.argv[0]})
-            while (order := ears.orders.get()) is not None:
-                _carry_out(hands, order)
+            while (order := reader.orders.get()) is not None:
+                _carry_out(commands, order)
         except Cancelled:
             return 0
     return 0
@@ -104,17 +104,17 @@ class _StdinReader:
         self.orders.put(None)
 
 
-def _say(what: dict[str, Any]) -> None:
+def _say(message: dict[str, Any]) -> None:
     """Write a message. Raises Cancelled if nobody reads it."""
     try:
-        os.write(1, json.dumps(what).encode() + b"\n")
+        os.write(1, json.dumps(message).encode() + b"\n")
     except OSError as error:
         raise Cancelled from error
 
 
-def _carry_out(hands: _Commands, order: dict[str, Any]) -> None:
+def _carry_out(commands: _Commands, order: dict[str, Any]) -> None:
     try:
-        done = getattr(hands, order.pop("do"))(**order)
+        done = getattr(commands, order.pop("do"))(**order)
     except CommandFailed as error:
         _say({"failed": {"status": error.status, "lines": error.lines}})
     except (OSError, UserError) as error:
@@ -128,15 +128,15 @@ class _Commands:
 
     Args:
         root: Hearth's folder for engines.
-        held: Keeps locks for as long as the program runs.
+        stack: Keeps locks for as long as the program runs.
     """
 
-    def __init__(self, root: Path, cancel: CancelToken, held: ExitStack) -> None:
+    def __init__(self, root: Path, cancel: CancelToken, stack: ExitStack) -> None:
         self._home = EngineHome(root / "vllm")
         self._workers = worker_folder(root / "vllm")
         self._cancel = cancel
-        self._held = held
-        self._making: Making | None = None
+        self._stack = stack
+        self._maker: LocalMaker | None = None
 
     def begin(self, lock: dict[str, Any], files: str, tool: str) -> None:
         """Begin an environment.
@@ -146,34 +146,38 @@ class _Commands:
             tool: Name of uv's wheel in that folder.
         """
         pythons = tuple((int(major), int(minor)) for major, minor in lock["pythons"])
-        wanted = Lock(**(lock | {"pythons": pythons, "files": ()}))
-        holding = self._held.enter_context(alone(self._home.root, lambda: None, self._cancel))
+        parsed_lock = Lock(**(lock | {"pythons": pythons, "files": ()}))
+        lock_descriptor = self._stack.enter_context(
+            exclusive(self._home.root, lambda: None, self._cancel)
+        )
         self._home.forget_work()
         uv = _unpacked(Path(files) / tool, "uv", self._home.work / "bin")
-        self._making = Making(self._home, wanted, Path(files), str(uv), holding, self._cancel)
+        self._maker = LocalMaker(
+            self._home, parsed_lock, Path(files), str(uv), lock_descriptor, self._cancel
+        )
 
     def create(self, python: list[int]) -> None:
-        self._made.create((python[0], python[1]))
+        self._current_maker.create((python[0], python[1]))
 
     def fill(self) -> None:
-        self._made.fill()
+        self._current_maker.fill()
 
     def fetch_kernels(self) -> None:
-        self._made.fetch_kernels(lambda line: _say({"line": line}))
+        self._current_maker.fetch_kernels(lambda line: _say({"line": line}))
 
-    def try_it(self) -> None:
-        self._made.try_it()
+    def test(self) -> None:
+        self._current_maker.test()
 
     def finish(self) -> dict[str, Any]:
         """Finish the environment, and return its facts, including its folder and size."""
-        found = self._made.finish()
-        self._making = None
+        finished = self._current_maker.finish()
+        self._maker = None
         self._home.forget_work()
-        return asdict(found) | {"folder": str(found.folder)}
+        return asdict(finished) | {"folder": str(finished.folder)}
 
     def remove(self, names: list[str]) -> None:
         """Remove environments that exist; after the last one, also remove the workers' folder."""
-        with alone(self._home.root, lambda: None, self._cancel):
+        with exclusive(self._home.root, lambda: None, self._cancel):
             for name in names:
                 folder = self._home.versions / Path(name).name
                 if folder.exists():
@@ -200,23 +204,25 @@ class _Commands:
 
     def clear_up(self) -> None:
         """Remove an unfinished environment before the program ends."""
-        if self._making is not None:
-            shutil.rmtree(self._making.folder, ignore_errors=True)
+        if self._maker is not None:
+            shutil.rmtree(self._maker.folder, ignore_errors=True)
             self._home.forget_work()
 
     @property
-    def _made(self) -> Making:
-        if self._making is None:
+    def _current_maker(self) -> LocalMaker:
+        if self._maker is None:
             raise CommandFailed(["begin"], 1, ["Nothing was begun."])
-        return self._making
+        return self._maker
 
 
 def _unpacked(wheel: Path, name: str, folder: Path) -> Path:
     """Extract a program from its wheel. Source: PEP 427, .data/scripts. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive:
-        held = next(it for it in archive.namelist() if it.endswith(f".data/scripts/{name}"))
-        with archive.open(held) as packed, (folder / name).open("wb") as out:
+        entry = next(
+            entry for entry in archive.namelist() if entry.endswith(f".data/scripts/{name}")
+        )
+        with archive.open(entry) as packed, (folder / name).open("wb") as out:
             shutil.copyfileobj(packed, out)
     (folder / name).chmod(0o755)
     return folder / name

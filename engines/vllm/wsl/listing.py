@@ -17,34 +17,35 @@ _NOT_FOR_USERS: Final = ("docker-desktop", "rancher-desktop", "podman-machine")
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """The result of a command.
 
     Attributes:
         status: Exit code; None if the program does not exist.
         text: Standard output.
         errors: Standard error, which can contain warnings even on success.
-        late: The command did not end in time.
+        timed_out: The command did not end in time.
     """
 
     status: int | None
     text: str = ""
     errors: str = ""
-    late: bool = False
+    timed_out: bool = False
 
     @property
-    def well(self) -> bool:
+    def succeeded(self) -> bool:
+        """Whether the command ended with 0."""
         return self.status == 0
 
     @property
     def last(self) -> str:
         """The last line of the output that is not empty, or else of the errors."""
         rows = f"{self.errors}\n{self.text}".splitlines()
-        return next((it.strip() for it in reversed(rows) if it.strip()), "")
+        return next((row.strip() for row in reversed(rows) if row.strip()), "")
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedDistribution:
     """A distribution, and the version of WSL that it runs on."""
 
     name: str
@@ -60,7 +61,7 @@ def decoded(data: bytes) -> str:
     return text.replace("\ufeff", "").replace("\r\n", "\n")
 
 
-def listed(names: str, table: str) -> tuple[Listed, ...]:
+def listed(names: str, table: str) -> tuple[ListedDistribution, ...]:
     """List the distributions, the default one first.
 
     Args:
@@ -70,29 +71,35 @@ def listed(names: str, table: str) -> tuple[Listed, ...]:
     """
     rows = [line.lstrip(" *").rstrip() for line in table.splitlines()]
     versions = {name: _version(name, rows) for name in map(str.strip, names.splitlines()) if name}
-    return tuple(Listed(name, version) for name, version in versions.items() if version)
+    return tuple(ListedDistribution(name, version) for name, version in versions.items() if version)
 
 
-def wsl2(status: Said, names: Said, table: Said, wanted: str = "") -> Wsl2:
+def judge_wsl2(
+    status: CommandResult, names: CommandResult, table: CommandResult, preferred: str = ""
+) -> Wsl2:
     """Judge the state of WSL2.
 
     Args:
-        wanted: Name of a distribution to prefer to the default one.
+        preferred: Name of a distribution to prefer to the default one.
     """
     if status.status is None:
         return Wsl2("absent")
-    if status.late or names.late or table.late:
+    if status.timed_out or names.timed_out or table.timed_out:
         return Wsl2("silent")
-    if not names.well:
+    if not names.succeeded:
         # Without a distribution only the list fails; without WSL2 every command fails.
-        return Wsl2("empty" if status.well else "absent")
-    found = [it for it in listed(names.text, table.text) if not _for_a_program(it.name)]
-    if not found:
+        return Wsl2("empty" if status.succeeded else "absent")
+    distributions = [
+        distribution
+        for distribution in listed(names.text, table.text)
+        if not _belongs_to_program(distribution.name)
+    ]
+    if not distributions:
         return Wsl2("empty")
-    usable = [it.name for it in found if it.version == 2]
+    usable = [distribution.name for distribution in distributions if distribution.version == 2]
     if not usable:
-        return Wsl2("old", found[0].name)
-    return Wsl2("ready", wanted if wanted in usable else usable[0])
+        return Wsl2("old", distributions[0].name)
+    return Wsl2("ready", preferred if preferred in usable else usable[0])
 
 
 def _version(name: str, rows: Sequence[str]) -> int:
@@ -104,5 +111,5 @@ def _version(name: str, rows: Sequence[str]) -> int:
     return 0
 
 
-def _for_a_program(name: str) -> bool:
+def _belongs_to_program(name: str) -> bool:
     return name.lower().startswith(_NOT_FOR_USERS)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.cancel import CancelToken
-from engines.vllm.provision.environment import Maker
+from engines.vllm.provision.environment import EnvironmentMaker
 from engines.vllm.provision.home import PART, EngineHome, Installed
 from engines.vllm.provision.lock import Lock
 from engines.vllm.wsl.distribution import Distribution
@@ -25,7 +25,7 @@ _LINUX: Final = "linux"
 @contextmanager
 def making(
     distribution: Distribution, home: EngineHome, lock: Lock, tool: str, cancel: CancelToken
-) -> Iterator[Maker]:
+) -> Iterator[EnvironmentMaker]:
     """Begin an environment in a distribution.
 
     Args:
@@ -38,52 +38,52 @@ def making(
         CommandFailed: A step failed.
         Cancelled: The installation was cancelled.
     """
-    with distribution.talk(cancel) as talk:
-        files = reached(home.files(lock), talk.drives, distribution.name)
+    with distribution.open_session(cancel) as session:
+        files = reached(home.files(lock), session.drives, distribution.name)
         if files is None:
             raise no_drives(distribution.name)
-        stand_in = home.part(lock)
+        stand_in = home.part_of(lock)
         stand_in.mkdir(parents=True, exist_ok=True)
         (stand_in / _LINUX).write_text(distribution.name, encoding="utf-8")
-        talk.ask("begin", lock=asdict(lock) | {"files": []}, files=files, tool=tool)
-        yield _Making(talk, home, lock, distribution.name)
+        session.ask("begin", lock=asdict(lock) | {"files": []}, files=files, tool=tool)
+        yield _RemoteMaker(session, home, lock, distribution.name)
 
 
-class _Making:
-    """A `Maker` that carries out its steps in a distribution."""
+class _RemoteMaker:
+    """A `EnvironmentMaker` that carries out its steps in a distribution."""
 
-    def __init__(self, talk: WslSession, home: EngineHome, lock: Lock, linux: str) -> None:
-        self._talk = talk
+    def __init__(self, session: WslSession, home: EngineHome, lock: Lock, linux: str) -> None:
+        self._session = session
         self._home = home
         self._lock = lock
         self._linux = linux
 
     def create(self, python: tuple[int, int]) -> None:
-        self._talk.ask("create", python=list(python))
+        self._session.ask("create", python=list(python))
 
     def fill(self) -> None:
-        self._talk.ask("fill")
+        self._session.ask("fill")
 
-    def fetch_kernels(self, heard: Callable[[str], None]) -> None:
-        self._talk.ask("fetch_kernels", heard)
+    def fetch_kernels(self, on_line: Callable[[str], None]) -> None:
+        self._session.ask("fetch_kernels", on_line)
 
-    def try_it(self) -> None:
-        self._talk.ask("try_it")
+    def test(self) -> None:
+        self._session.ask("test")
 
     def finish(self) -> Installed:
-        found = self._talk.ask("finish")
-        lies, size = Path(found["folder"]), int(found["size_bytes"])
-        made = Installed(self._lock.version, self._lock.profile, lies, size, self._linux)
-        return self._home.finish(self._lock, made)
+        facts = self._session.ask("finish")
+        location, size = Path(facts["folder"]), int(facts["size_bytes"])
+        finished = Installed(self._lock.version, self._lock.profile, location, size, self._linux)
+        return self._home.finish(self._lock, finished)
 
 
-def drop(wsl: Wsl, hands: Path, stand_in: Path) -> None:
+def remove_environment(wsl: Wsl, program_folder: Path, stand_in: Path) -> None:
     """Remove an environment inside WSL2, and then its stand-in; see `EngineHome`.
 
     If its distribution no longer exists, neither does the environment.
 
     Args:
-        hands: The folder of `Distribution`.
+        program_folder: The folder of `Distribution`.
 
     Raises:
         EngineFailed: The environment cannot be removed.
@@ -95,16 +95,21 @@ def drop(wsl: Wsl, hands: Path, stand_in: Path) -> None:
     except FileNotFoundError:
         name = ""  # no environment was begun yet
     if name and wsl.has(name):
-        whole = stand_in.with_name(stand_in.stem) if stand_in.suffix == PART else stand_in
+        complete = stand_in.with_name(stand_in.stem) if stand_in.suffix == PART else stand_in
         # WSL2 can have finished the environment after Hearth had ended.
-        unknown = [] if whole.exists() else [whole.name]
-        Distribution(wsl, name, hands).once("remove", names=[stand_in.name, *unknown])
+        unknown = [] if complete.exists() else [complete.name]
+        Distribution(wsl, name, program_folder).run_once("remove", names=[stand_in.name, *unknown])
     shutil.rmtree(stand_in)
 
 
-def in_use(wsl: Wsl, hands: Path, installed: Installed) -> bool:
-    """Return whether a process uses an environment inside WSL2. Raises as `drop` does."""
+def in_use(wsl: Wsl, program_folder: Path, installed: Installed) -> bool:
+    """Return whether a process uses an environment inside WSL2.
+
+    Raises as `remove_environment` does.
+    """
     if not wsl.has(installed.linux):
         return False
-    lies = installed.folder.as_posix()
-    return bool(Distribution(wsl, installed.linux, hands).once("used", folder=lies))
+    location = installed.folder.as_posix()
+    return bool(
+        Distribution(wsl, installed.linux, program_folder).run_once("used", folder=location)
+    )

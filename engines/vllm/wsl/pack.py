@@ -16,17 +16,18 @@ from typing import Final
 from engines.private import replacing
 
 _ROOT: Final = Path(__file__).parents[3]
-_WHOLE: Final = ("engines/vllm/mending", "engines/vllm/provision")
+_WHOLE: Final = ("engines/vllm/patches", "engines/vllm/provision")
 _FILES: Final = (
     "engines/__init__.py",
     "engines/cancel.py",
     "engines/errors.py",
     "engines/locks.py",
     "engines/redaction.py",
+    "engines/sentences.py",
     "engines/text.py",
     "engines/private.py",
     "engines/vllm/__init__.py",
-    "engines/vllm/door.py",
+    "engines/vllm/clients.py",
     "engines/vllm/guardian.py",
     "engines/vllm/leftovers.py",
     "engines/vllm/marks.py",
@@ -51,15 +52,15 @@ def packed(folder: Path) -> Path:
 
 @cache
 def _data() -> bytes:
-    held = {"__main__.py": _MAIN.encode()}
-    for name in (*_FILES, *(it for folder in _WHOLE for it in _modules(folder))):
-        held[name] = (_ROOT / name).read_bytes()
+    contents = {"__main__.py": _MAIN.encode()}
+    for name in (*_FILES, *(module for folder in _WHOLE for module in _modules(folder))):
+        contents[name] = (_ROOT / name).read_bytes()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        for name, data in sorted(held.items()):
+        for name, data in sorted(contents.items()):
             archive.writestr(zipfile.ZipInfo(name), data)
     return out.getvalue()
 
 
 def _modules(folder: str) -> list[str]:
-    return [f"{folder}/{it.name}" for it in sorted((_ROOT / folder).glob("*.py"))]
+    return [f"{folder}/{path.name}" for path in sorted((_ROOT / folder).glob("*.py"))]

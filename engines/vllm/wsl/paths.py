@@ -31,10 +31,10 @@ def reached(path: PurePath, drives: str, distribution: str) -> str | None:
     Args:
         drives: Folder of Windows' drives inside WSL2; see `drives_at`.
     """
-    whole, drive = path.as_posix(), path.drive.replace("\\", "/")
+    posix_path, drive = path.as_posix(), path.drive.replace("\\", "/")
     if not drive:
-        return whole
-    rest, drive = whole[len(drive) :], drive.removeprefix("//?/")
+        return posix_path
+    rest, drive = posix_path[len(drive) :], drive.removeprefix("//?/")
     if drive.endswith(":"):
         return f"{drives}/{drive[0].lower()}{rest}"
     host, _, share = drive.removeprefix("//").partition("/")

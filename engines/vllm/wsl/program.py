@@ -13,7 +13,7 @@ from engines.disk import free_bytes, nearest
 from engines.vllm.provision.lock import Pythons
 from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.windows import Wsl2
-from engines.vllm.wsl.listing import Said, decoded, wsl2
+from engines.vllm.wsl.listing import CommandResult, decoded, judge_wsl2
 from engines.vllm.wsl.system_info import question, system_info_of
 
 LIST_S: Final = 20.0
@@ -30,44 +30,44 @@ class Wsl:
 
     program: str
 
-    def look(self, folder: Path, pythons: Pythons, wanted: str = "") -> SystemInfo:
+    def examine(self, folder: Path, pythons: Pythons, preferred: str = "") -> SystemInfo:
         """Return the facts about the chosen distribution, or why there is none; takes seconds.
 
         Args:
             folder: Hearth's folder, in Windows.
             pythons: Versions of Python to look for.
-            wanted: Distribution to prefer to the default one.
+            preferred: Distribution to prefer to the default one.
         """
-        found = self.find(wanted)
-        if found.state != "ready":
-            return SystemInfo("win32", "", None, wsl=found)
-        said = self.ask(self.within(found.name, question(nearest(folder), pythons)), _START_S)
-        info = system_info_of(said.text, found.name, free_bytes(folder))
+        state = self.find(preferred)
+        if state.state != "ready":
+            return SystemInfo("win32", "", None, wsl=state)
+        result = self.run(self.command_in(state.name, question(nearest(folder), pythons)), _START_S)
+        info = system_info_of(result.text, state.name, free_bytes(folder))
         if info is None:
-            return SystemInfo("win32", "", None, wsl=Wsl2("broken", found.name, said.last))
+            return SystemInfo("win32", "", None, wsl=Wsl2("broken", state.name, result.last))
         if info.wsl is not None and info.wsl.state != "ready":
             return SystemInfo("win32", "", None, wsl=info.wsl)
         return info
 
-    def find(self, wanted: str = "") -> Wsl2:
+    def find(self, preferred: str = "") -> Wsl2:
         """Find the distribution to use, without starting it."""
-        status = self.ask([self.program, "--status"], LIST_S)
-        if status.status is None or status.late:
-            return wsl2(status, status, status)
-        names = self.ask([self.program, "--list", "--quiet"], LIST_S)
-        table = self.ask([self.program, "--list", "--verbose"], LIST_S)
-        return wsl2(status, names, table, wanted)
+        status = self.run([self.program, "--status"], LIST_S)
+        if status.status is None or status.timed_out:
+            return judge_wsl2(status, status, status)
+        names = self.run([self.program, "--list", "--quiet"], LIST_S)
+        table = self.run([self.program, "--list", "--verbose"], LIST_S)
+        return judge_wsl2(status, names, table, preferred)
 
     def has(self, name: str) -> bool:
         """Return whether a distribution exists; True if wsl.exe does not answer in time."""
-        said = self.ask([self.program, "--list", "--quiet"], LIST_S)
-        return said.late or name in map(str.strip, said.text.splitlines())
+        result = self.run([self.program, "--list", "--quiet"], LIST_S)
+        return result.timed_out or name in map(str.strip, result.text.splitlines())
 
-    def within(self, name: str, words: Sequence[str]) -> list[str]:
+    def command_in(self, name: str, words: Sequence[str]) -> list[str]:
         """Return the words that run a command in a distribution without a shell, by `--exec`."""
         return [self.program, "--distribution", name, "--exec", *words]
 
-    def ask(self, words: Sequence[str], limit_s: float) -> Said:
+    def run(self, words: Sequence[str], limit_s: float) -> CommandResult:
         """Run a command until it ends, and return its result."""
         try:
             result = subprocess.run(
@@ -80,18 +80,20 @@ class Wsl:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Said(1, late=True)
+            return CommandResult(1, timed_out=True)
         except OSError:
-            return Said(None)
-        return Said(result.returncode, decoded(result.stdout), decoded(result.stderr))
+            return CommandResult(None)
+        return CommandResult(result.returncode, decoded(result.stdout), decoded(result.stderr))
 
-    def start(self, words: Sequence[str], *, apart: bool = False) -> subprocess.Popen[bytes]:
+    def start(
+        self, words: Sequence[str], *, separate_errors: bool = False
+    ) -> subprocess.Popen[bytes]:
         """Start a command with pipes for all three streams.
 
         The caller has to close the input or kill the process.
 
         Args:
-            apart: Keep errors separate from the output.
+            separate_errors: Keep errors separate from the output.
 
         Raises:
             OSError: The command cannot be started.
@@ -100,7 +102,7 @@ class Wsl:
             list(words),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if apart else subprocess.STDOUT,
+            stderr=subprocess.PIPE if separate_errors else subprocess.STDOUT,
             creationflags=_NO_WINDOW,
             env=_variables(),
             bufsize=0,

@@ -15,9 +15,9 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineUnavailable
 from engines.sentences import N_
 from engines.vllm.provision.child import CommandFailed
-from engines.vllm.provision.windows import Wsl2, trouble
-from engines.vllm.streams import BEAT, BEAT_S, tell
-from engines.vllm.wsl.listing import Said, decoded
+from engines.vllm.provision.windows import Wsl2, wsl_trouble
+from engines.vllm.streams import BEAT, BEAT_S, write_all
+from engines.vllm.wsl.listing import CommandResult, decoded
 from engines.vllm.wsl.paths import drives_at
 from engines.vllm.wsl.scripts import NO_DRIVES, NO_PYTHON
 
@@ -56,9 +56,9 @@ class WslSession:
         self._start = start
         self._cancel = cancel
         self._pack = pack
-        self._said = bytearray()
+        self._output = bytearray()
         self._writing = threading.Lock()
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self.drives = ""
 
     def __enter__(self) -> Self:
@@ -90,7 +90,7 @@ class WslSession:
         _trace: TracebackType | None,
     ) -> None:
         self._forget()
-        self._over.set()
+        self._stopped.set()
         self._beats.join()
         self._close()
         _end(self._process)
@@ -98,13 +98,13 @@ class WslSession:
         self._process.stdout.close()
 
     def ask(
-        self, do: str, heard: Callable[[str], None] = lambda _: None, **order: Any
+        self, order_name: str, on_line: Callable[[str], None] = lambda _: None, **order: Any
     ) -> Any:  # a JSON value
         """Carry out an order, and return its result.
 
         Args:
-            do: Name of the order.
-            heard: Called with each line that a command prints.
+            order_name: Name of the order.
+            on_line: Called with each line that a command prints.
             order: Arguments of the order.
 
         Raises:
@@ -113,26 +113,26 @@ class WslSession:
             EngineUnavailable: The process has ended.
         """
         # If the process has ended, its last output explains why, so errors are ignored here.
-        self._tell(json.dumps({"do": do, **order}).encode() + b"\n")
-        return self._answer(heard)
+        self._write(json.dumps({"do": order_name, **order}).encode() + b"\n")
+        return self._answer(on_line)
 
     def _beat(self) -> None:
         """Send beats on a thread, because WSL2 does not always notice that Hearth has ended."""
-        while not self._over.wait(BEAT_S):
-            self._tell(BEAT)
+        while not self._stopped.wait(BEAT_S):
+            self._write(BEAT)
 
-    def _tell(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> None:
         with self._writing, suppress(OSError, ValueError):
-            tell(self._process, line)
+            write_all(self._process, line)
 
-    def _answer(self, heard: Callable[[str], None]) -> Any:
+    def _answer(self, on_line: Callable[[str], None]) -> Any:
         assert self._process.stdout is not None  # noqa: S101  opened as a pipe
         for line in self._process.stdout:
             message = _read(line)
             if message is None:
-                self._said += line[: _KEPT - len(self._said)]
+                self._output += line[: _KEPT - len(self._output)]
             elif "line" in message:
-                heard(message["line"])
+                on_line(message["line"])
             elif "failed" in message:
                 failed = message["failed"]
                 raise CommandFailed(["wsl.exe"], failed["status"], failed["lines"])
@@ -157,9 +157,7 @@ class WslSession:
         name = self._name
         if status == NO_PYTHON:
             return EngineUnavailable(
-                N_(
-                    "There is no Python in {name} that Hearth's part there could run on.", name=name
-                ),
+                N_("There is no Python in {name} that can run Hearth’s helper program.", name=name),
                 N_("It needs Python 3.11 or newer."),
                 N_(
                     "Open {name} and run “sudo apt install python3”, or take a newer Linux: “wsl "
@@ -169,20 +167,20 @@ class WslSession:
             )
         if status == NO_DRIVES:
             return no_drives(name)
-        said = Said(status, decoded(bytes(self._said))).last
-        return _silent(name, said or N_("it ended with {status}", status=status))
+        last_line = CommandResult(status, decoded(bytes(self._output))).last
+        return _silent(name, last_line or N_("it ended with {status}", status=status))
 
 
 def no_drives(name: str) -> EngineUnavailable:
     """Return the error for a distribution that cannot see a folder of Hearth's."""
-    what, why, do = trouble(Wsl2("apart", name))
-    return EngineUnavailable(what, why, do)
+    headline, why, advice = wsl_trouble(Wsl2("apart", name))
+    return EngineUnavailable(headline, why, advice)
 
 
-def _silent(name: str, said: str) -> EngineUnavailable:
+def _silent(name: str, last_line: str) -> EngineUnavailable:
     return EngineUnavailable(
-        N_("{name}, the Linux inside Windows, does not do what Hearth asks.", name=name),
-        N_("The last message was: {words}", words=said),
+        N_("Hearth could not use {name}, the Linux inside Windows.", name=name),
+        N_("The last message was: {words}", words=last_line),
         N_("Run “wsl -d {name}” to see whether it starts, then try again.", name=name),
     )
 

@@ -15,53 +15,53 @@ _MIB: Final = 1 << 20
 
 def question(folder: PurePath, pythons: Pythons) -> list[str]:
     """Return the words of the command; `folder` is a Windows folder that WSL2 has to see."""
-    named = [f"python{major}.{minor}" for major, minor in pythons]
-    return ["sh", "-c", ASK, "hearth", folder.as_posix(), *named]
+    programs = [f"python{major}.{minor}" for major, minor in pythons]
+    return ["sh", "-c", ASK, "hearth", folder.as_posix(), *programs]
 
 
-def system_info_of(text: str, name: str, own_disk: int) -> SystemInfo | None:
+def system_info_of(text: str, name: str, windows_free: int) -> SystemInfo | None:
     """Read the output of the command; return None if it is incomplete.
 
     Args:
         name: Name of the distribution.
-        own_disk: Free bytes on Windows' disk, on which the Linux disk is a file that grows.
+        windows_free: Free bytes on Windows' disk, on which the Linux disk is a file that grows.
     """
     from engines.vllm.provision.system_info import glibc, machine
 
     rows = [line.partition(" ")[::2] for line in text.splitlines()]
     if ("over", "") not in rows:
         return None
-    said = {key: value.strip() for key, value in reversed(rows) if value.strip()}
-    found = tuple(_card(value) for key, value in rows if key == "card" and value.count(",") > 3)
-    driver, cuda = (said["card"].partition(",")[0], _cuda(said)) if found else ("", None)
+    facts = {key: value.strip() for key, value in reversed(rows) if value.strip()}
+    cards = tuple(_card(value) for key, value in rows if key == "card" and value.count(",") > 3)
+    driver, cuda = (facts["card"].partition(",")[0], _cuda(facts)) if cards else ("", None)
     return SystemInfo(
         system="linux",
-        machine=machine(said.get("machine", "")),
-        glibc=glibc(said.get("libc", "")),
+        machine=machine(facts.get("machine", "")),
+        glibc=glibc(facts.get("libc", "")),
         driver=driver,
         cuda=cuda,
-        cards=found,
-        disk_bytes=min(_disk(said.get("disk", "")), own_disk),
-        ram_bytes=_memory(said.get("memory", "")),
-        compiler=said.get("compiler"),
+        cards=cards,
+        disk_bytes=min(_disk(facts.get("disk", "")), windows_free),
+        ram_bytes=_memory(facts.get("memory", "")),
+        compiler=facts.get("compiler"),
         pythons=tuple(_python(value) for key, value in rows if key == "python"),
-        headers="headers" in said,
+        headers="headers" in facts,
         in_wsl=True,
-        wsl=Wsl2("ready" if "folder" in said else "apart", name),
+        wsl=Wsl2("ready" if "folder" in facts else "apart", name),
     )
 
 
 def _card(row: str) -> NvidiaCard:
     """Parse “driver, capability, MiB, MiB free, name”; numbers that nvidia-smi lacks become 0."""
-    _, capability, total, free, name = (it.strip() for it in row.split(",", 4))
+    _, capability, total, free, name = (column.strip() for column in row.split(",", 4))
     major, _, minor = capability.partition(".")
     return NvidiaCard(
         name, (_number(major), _number(minor)), _number(total) * _MIB, _number(free) * _MIB
     )
 
 
-def _cuda(said: dict[str, str]) -> tuple[int, int]:
-    major, _, minor = said.get("cuda", "").rpartition(" ")[2].partition(".")
+def _cuda(facts: dict[str, str]) -> tuple[int, int]:
+    major, _, minor = facts.get("cuda", "").rpartition(" ")[2].partition(".")
     return _number(major), _number(minor)
 
 

@@ -98,7 +98,7 @@ def test_a_look_up_at_the_hub_ends_in_time(
 def test_a_look_at_a_server_ends_in_time(
     gate: Gate, monkeypatch: pytest.MonkeyPatch, first: bytes, again: bytes
 ) -> None:
-    monkeypatch.setattr(engine, "LOOK_WHOLE_S", 0.2)
+    monkeypatch.setattr(engine, "LOOKUP_TOTAL_S", 0.2)
     with (
         trickling(first, again) as address,
         gate.lend("look at a server", address) as client,

@@ -13,7 +13,7 @@ from app.base.errors import Offline
 from app.net import Gate, client, hosts
 from app.net.values.connections import LoggedConnection
 from engines.cancel import CancelToken
-from engines.openai.answering import Via, answer
+from engines.openai.answering import ServedModelAccess, answer
 from engines.openai.client import OpenAiClient
 from engines.types import Event
 from tests.engines.asking import ask, text_of
@@ -73,7 +73,7 @@ def answer_and_leave(place: Place, server: OpenAiServer) -> list[Event]:
     with lent:
         leaving = leave_once(place, lambda: server.asked)
         try:
-            via = Via(OpenAiClient(lent, server.address), server.model, kind="vllm")
+            via = ServedModelAccess(OpenAiClient(lent, server.address), server.model, kind="vllm")
             events.extend(answer(ask("Hello"), via, CancelToken()))
         finally:
             leaving.join()
@@ -115,7 +115,7 @@ def test_one_whose_answer_ends_with_its_connection_is_left(far: None, place: Pla
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         leaving = leave_once(place, begun.is_set)
         with place.gate.lend("ask a server", address) as lent:
-            via = Via(OpenAiClient(lent, address), "x")
+            via = ServedModelAccess(OpenAiClient(lent, address), "x")
             with pytest.raises(Offline):
                 list(answer(ask("Hello"), via, CancelToken()))
         leaving.join()

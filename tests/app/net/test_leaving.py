@@ -18,7 +18,7 @@ from app.net import Gate
 from app.net.values.connections import LoggedConnection
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
-from engines.openai.answering import Via, answer
+from engines.openai.answering import ServedModelAccess, answer
 from engines.openai.client import OpenAiClient
 from engines.remote.engine import RemoteEngine, Served
 from engines.types import Event, ServedPlan
@@ -66,7 +66,7 @@ def test_a_cancel_ends_an_answer_whose_connection_does_not_open(
 ) -> None:
     with OpenAiServer() as server, gate.lend("ask a server", server.address) as client:
         cancel, events = CancelToken(), list[Event]()
-        via = Via(OpenAiClient(client, server.address), server.model)
+        via = ServedModelAccess(OpenAiClient(client, server.address), server.model)
         asking = threading.Thread(target=lambda: events.extend(answer(ask("Hi"), via, cancel)))
         asking.start()
         assert stuck.asked.wait(60)

@@ -17,7 +17,7 @@ from app.net.server_client import socket_client, worker_client
 from app.net.values.connections import LoggedConnection, Trust
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.openai.answering import Via, answer
+from engines.openai.answering import ServedModelAccess, answer
 from engines.openai.client import OpenAiClient
 from engines.types import Event, PromptReady
 from tests.engines.asking import ask, done_of
@@ -109,7 +109,7 @@ def test_the_proxy_of_the_system_is_used(
 
 def test_an_answer_that_came_whole_is_no_cancel(gate: Gate, ledger: list[LoggedConnection]) -> None:
     with OpenAiServer() as server, gate.lend("ask a server", server.address) as client:
-        via = Via(OpenAiClient(client, server.address), server.model)
+        via = ServedModelAccess(OpenAiClient(client, server.address), server.model)
         list(answer(ask("Hello"), via, CancelToken()))
     assert [it.result for it in ledger] == ["200"]
 
@@ -117,7 +117,7 @@ def test_an_answer_that_came_whole_is_no_cancel(gate: Gate, ledger: list[LoggedC
 def test_what_its_user_ends_is_no_failure(gate: Gate, ledger: list[LoggedConnection]) -> None:
     with OpenAiServer(pace_s=5) as server, gate.lend("ask a server", server.address) as client:
         cancel = CancelToken()
-        via = Via(OpenAiClient(client, server.address), server.model)
+        via = ServedModelAccess(OpenAiClient(client, server.address), server.model)
         for event in answer(ask("Hello"), via, cancel):
             if isinstance(event, PromptReady):
                 cancel.cancel()
@@ -159,7 +159,7 @@ def test_a_cancel_wakes_who_reads_from_an_encrypted_line(gate: Gate, tmp_path: P
         gate.lend("ask a server", server.address, Trust(ca=made.ca)) as client,
     ):
         cancel = CancelToken()
-        via = Via(OpenAiClient(client, server.address), "tiny")
+        via = ServedModelAccess(OpenAiClient(client, server.address), "tiny")
         events: list[Event] = []
         asking = threading.Thread(target=lambda: events.extend(answer(ask("Hi"), via, cancel)))
         asking.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from engines.hardware import Edge, Hardware, Memory, NativeDevice, detect
+from engines.hardware import Hardware, Memory, NativeDevice, Sources, detect
 
 GIB = 1 << 30
 Files = dict[str, str | int]
@@ -125,7 +125,7 @@ def look(
     devices: Sequence[NativeDevice] = (),
 ) -> Hardware:
     """What `detect` finds on the described computer."""
-    edge = Edge(
+    sources = Sources(
         platform="linux",
         root=write(root, files),
         memory=lambda: Memory(*memory),
@@ -133,4 +133,4 @@ def look(
         nvml=lambda: nvml,
         visible=lambda: visible,
     )
-    return detect(devices, edge)
+    return detect(devices, sources)

@@ -12,12 +12,12 @@ import pytest
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.hardware import bandwidth as module
 from engines.hardware.bandwidth import (
-    USUAL,
+    USUAL_RATE,
     Bandwidth,
     BandwidthBook,
     bandwidth,
     measure,
-    others_at_work,
+    time_of_other_processes,
 )
 from engines.hardware.nvidia import memory_rates
 from tests.engines.hardware.machines import FakeNvml, NvmlError
@@ -122,7 +122,7 @@ def test_what_was_only_measured_under_load_is_not_believed_and_measured_again(
     file = tmp_path / "bandwidth.json"
     busy = Book(file, 4e9, 5e9, 3e9, busy=3)
     found = busy.of(HERE)
-    assert (found.memory, found.sure) == (USUAL, False)
+    assert (found.memory, found.sure) == (USUAL_RATE, False)
     assert busy.asked == 3
     assert Book(file, 31e9, busy=0).of(HERE) == Bandwidth(31e9, ((CARD.name, 9e11),))
     slow = tmp_path / "slow.json"
@@ -134,7 +134,7 @@ def test_others_at_work_make_a_measurement_unsure() -> None:
     calm, busy = iter([5.0, 5.0]), iter([5.0, 500.0])
     assert bandwidth(small, driver, lambda: next(calm)).sure
     assert not bandwidth(small, driver, lambda: next(busy)).sure
-    assert others_at_work() > 0
+    assert time_of_other_processes() > 0
 
 
 def test_another_computer_is_measured_anew(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engines.hardware import Edge, detect, thread_rule
+from engines.hardware import Sources, detect, thread_rule
 from tests.engines.hardware.machines import CGROUP2, write, x86
 
 
@@ -54,10 +54,10 @@ def test_there_is_always_a_thread_to_decode_with() -> None:
 def test_without_sys_it_counts_what_the_process_may_use(tmp_path: Path) -> None:
     write(tmp_path, x86("A processor"))
     one = min(os.sched_getaffinity(0))
-    found = detect(edge=Edge(root=tmp_path, allowed=lambda: {one})).cpu
+    found = detect(sources=Sources(root=tmp_path, allowed=lambda: {one})).cpu
     assert (found.usable_threads, found.usable_cores, found.performance_cores) == (1, 1, 1)
     assert found.logical_cores == psutil.cpu_count()
-    everywhere = detect(edge=Edge(root=tmp_path)).cpu
+    everywhere = detect(sources=Sources(root=tmp_path)).cpu
     assert everywhere.usable_threads == len(os.sched_getaffinity(0))
 
 
@@ -72,4 +72,4 @@ def test_without_sys_a_quota_counts_too(tmp_path: Path) -> None:
             "sys/fs/cgroup/cpu.max": "100000 100000",
         },
     )
-    assert detect(edge=Edge(root=tmp_path)).cpu.usable_threads == 1
+    assert detect(sources=Sources(root=tmp_path)).cpu.usable_threads == 1

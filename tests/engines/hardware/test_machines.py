@@ -305,7 +305,7 @@ def test_driver_that_does_not_answer_is_said(
     )
     assert found.gpus == ()
     assert found.notes == (
-        "Looking for NVIDIA cards failed (NVML error 18); Hearth goes on without.",
+        "Detecting NVIDIA cards failed (NVML error 18); Hearth continues without it.",
     )
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
@@ -317,7 +317,7 @@ def test_nonsense_in_one_file_spoils_nothing_else(
     found = look(tmp_path, files)
     assert found.cpu.name == "Intel"
     assert found.cpu.usable_threads >= 1
-    assert found.notes[0].startswith("Looking for the processor's cores failed")
+    assert found.notes[0].startswith("Detecting the processor's cores failed")
     assert caplog.records
 
 

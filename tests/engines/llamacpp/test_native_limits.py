@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.models.gguf.features import feeds
+from engines.models.gguf.features import provides_input
 from tests.engines.llamacpp.random_models import byte_tokenizer, write_random_llama
 from tests.faults.gguf_parts import put_together, take_apart
 from tests.support.made_architectures import MODELS, write_made
@@ -188,7 +188,7 @@ def test_only_models_that_feed_drafters_tell_what_goes_into_their_layers(
         "print('told')"
     )
     child = ended(write_made(tmp_path, name), text)
-    if feeds(MODELS[name][0]):
+    if provides_input(MODELS[name][0]):
         assert child.stdout.strip() == "told", child.stderr
     else:
         assert "layer input tensor is null" in child.stderr

@@ -20,7 +20,7 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.probe import Probe
 from engines.llamacpp.sizing.child import size
 from engines.models.gguf.header import read_header
-from engines.repetition import without_circles
+from engines.repetition import ending_loops
 from engines.types import ChatRequest, Done, LlamaPlan, Message, MtpMode
 from tests.bench.llama_server import LlamaServer
 from tests.engines.contract import GREEDY, ask, done_of, run, text_of
@@ -180,13 +180,13 @@ def test_what_goes_in_circles_ends_where_it_is_told_to(
 
 
 def test_circles_are_noticed_and_what_ends_by_itself_is_left_alone(engine: LlamaCppEngine) -> None:
-    *_, last = without_circles(
+    *_, last = ending_loops(
         engine.chat, replace(asked("circle", None), max_tokens=None), CancelToken()
     )
     assert isinstance(last, Done)
     assert last.finish_reason == "repetition"
     assert last.usage.completion_tokens < CONTEXT // 2
-    *_, last = without_circles(engine.chat, asked("copying", None), CancelToken())
+    *_, last = ending_loops(engine.chat, asked("copying", None), CancelToken())
     assert isinstance(last, Done)
     assert last.finish_reason == "stop"
 

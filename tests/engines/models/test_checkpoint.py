@@ -207,7 +207,7 @@ def test_as_many_tokens_are_not_the_same_tokens(tmp_path: Path) -> None:
     (tmp_path / "o").mkdir()
     other = read_checkpoint(write_checkpoint(tmp_path / "o", QWEN3))
     name("o", "b", "a")
-    assert "others than the model's" in mismatch(target, other)
+    assert "differ from the model’s" in mismatch(target, other)
 
 
 def test_a_small_model_drafts_only_where_it_was_chosen(tmp_path: Path) -> None:

@@ -43,11 +43,11 @@ def test_a_family_is_told_by_its_architecture_or_its_name(
 ) -> None:
     found = family_of(architecture, name)
     assert found.name == family
-    assert (found.asked("rent?"), found.told("rent")) == (asked, told)
-    assert found.kept(768) == kept
+    assert (found.query_text("rent?"), found.passage_text("rent")) == (asked, told)
+    assert found.kept_dimensions(768) == kept
 
 
 def test_braces_in_a_text_stay_as_they_are() -> None:
-    assert family_of("bert", "e5").told("{} and {name}") == "passage: {} and {name}"
-    assert OTHER.kept(70) == 64
+    assert family_of("bert", "e5").passage_text("{} and {name}") == "passage: {} and {name}"
+    assert OTHER.kept_dimensions(70) == 64
     assert FAMILIES[-1] is OTHER

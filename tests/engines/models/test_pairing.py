@@ -12,7 +12,7 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engines.errors import DrafterMismatch, ModelDamaged
-from engines.models.gguf.features import Block, Features
+from engines.models.gguf.features import Block, DrafterInputs
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.pairing import best, mtp_advice, pairs, require_pair, require_runnable
 from tests.engines.gguf_files import (
@@ -63,7 +63,7 @@ def test_the_starter_pair_belongs_together(target: GgufHeader, drafter: GgufHead
         ({"vocabulary": "0"}, "different vocabularies of the same size"),
         ({"embedding_length_out": 256}, "model of width 256, and this one has 192"),
         ({"embedding_length_out": 0}, "model of width 0"),
-        ({"layers": None}, "says nothing of its layers|contradicts itself"),
+        ({"layers": None}, "does not describe its layers|contradicts itself"),
     ],
 )
 def test_a_changed_drafter_is_refused(
@@ -77,7 +77,7 @@ def test_a_changed_drafter_is_refused(
     ("change", "reason"),
     [
         ({"window": 64}, "looks back 64 tokens, and the model 128"),
-        ({"key_length": 64}, "keys that it reads are 64 values long, and the model's are 128"),
+        ({"key_length": 64}, "keys that it reads are 64 values long, and the model’s are 128"),
         ({"value_length": 64}, "values that it reads are 64"),
         ({"key_length_swa": 32}, "sliding keys that it reads are 32"),
         ({"value_length_swa": 32}, "sliding values that it reads are 32"),
@@ -177,9 +177,9 @@ def fed(
 
 def test_a_drafter_says_what_it_is_fed(tmp_path: Path) -> None:
     eagle = fed(tmp_path / "e.gguf", "eagle3", tensors=["output.weight"])
-    assert eagle.features == Features((1, 2, 3), 256, None, own_table=False, own_output=True)
+    assert eagle.features == DrafterInputs((1, 2, 3), 256, None, own_table=False, own_output=True)
     plain = fed(tmp_path / "d.gguf", "dflash").features
-    assert plain == Features((1, 2, 3), 256, Block(9, 4), own_table=False, own_output=False)
+    assert plain == DrafterInputs((1, 2, 3), 256, Block(9, 4), own_table=False, own_output=False)
     assert (Block(9, 4).first, Block(9, 4).most) == (1, 8)
     marked = fed(tmp_path / "s.gguf", "dflash", tensors=["markov_w1.weight"]).features
     assert marked is not None
@@ -200,8 +200,8 @@ def test_a_drafter_says_what_it_is_fed(tmp_path: Path) -> None:
         ("eagle3", {"target_hidden_size": 0}, [], "which layers of its model"),
         ("eagle3", {"target_layers": [1, 2]}, [], "not one layer that reads 3"),
         ("eagle3", {"block_count": 2}, [], "not one layer that reads 3"),
-        ("eagle3", {"attention.value_length": 64}, [], "not of one length"),
-        ("eagle3", {}, ["d2t"], "some of the tokens only"),
+        ("eagle3", {"attention.value_length": 64}, [], "differ in length"),
+        ("eagle3", {}, ["d2t"], "only some of the tokens"),
         ("dflash", {}, ["blk.0.hc_attn_fn.weight"], "DeepSeek 4"),
         ("dflash", {"block_size": 1}, [], "how many tokens"),
         ("dflash", {}, ["markov_w1.weight"], ""),
@@ -233,13 +233,13 @@ def test_what_is_added_to_and_not_multiplied_is_never_halved(tmp_path: Path) -> 
         if whole:
             require_runnable(read_header(path))
         else:
-            with pytest.raises(ModelDamaged, match="with which nothing can compute"):
+            with pytest.raises(ModelDamaged, match="which cannot be used in a computation"):
                 read_header(path)
 
 
 def test_one_that_guesses_blocks_needs_a_token_for_the_unknown(tmp_path: Path) -> None:
     header = fed(tmp_path / "m.gguf", "dflash", general={})
-    with pytest.raises(DrafterMismatch, match="which token stands for those that are not known"):
+    with pytest.raises(DrafterMismatch, match="which token stands for unknown tokens"):
         require_runnable(header)
 
 
@@ -247,7 +247,7 @@ def test_one_that_guesses_blocks_needs_a_token_for_the_unknown(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"architecture": "cohere2"}, "does not tell of models of the kind cohere2"),
+        ({"architecture": "cohere2"}, "does not provide for models of the kind cohere2"),
         ({"vocabulary": "0"}, "different vocabularies of the same size"),
         ({"vocab_size": 9}, "knows 2,048 tokens, and the model 9"),
         ({"embedding_length": 64}, "model of width 128, and this one has 64"),
@@ -337,7 +337,7 @@ def test_a_smaller_model_of_the_same_vocabulary_drafts_for_any_larger_one(
     for change, reason in (
         ({"vocabulary": "0"}, "different vocabularies"),
         ({"weight_bytes": target.weight_bytes}, "no smaller than the model itself"),
-        ({"architecture": "mamba2"}, "The memory of mamba2 models cannot take tokens back"),
+        ({"architecture": "mamba2"}, "Models of the kind mamba2 cannot remove tokens"),
     ):
         with pytest.raises(DrafterMismatch, match=reason):
             require_pair(target, replace(small, **change))
@@ -346,8 +346,8 @@ def test_a_smaller_model_of_the_same_vocabulary_drafts_for_any_larger_one(
 @pytest.mark.parametrize(
     ("missing", "reason"),
     [
-        ("token_embd.weight", "has no token_embd"),
-        ("output_norm.weight", "has no output_norm"),
+        ("token_embd.weight", "has no tensor “token_embd”"),
+        ("output_norm.weight", "has no tensor “output_norm”"),
     ],
 )
 def test_prediction_layers_without_what_the_engine_needs_are_refused(

@@ -9,19 +9,21 @@ import httpx2
 import pytest
 
 from engines.cancel import CancelToken
+from engines.openai.access import ServedModelAccess
 from engines.openai.answering import answer
 from engines.openai.client import OpenAiClient
 from engines.openai.values import ServerKind
-from engines.openai.via import Via
 from engines.types import ChatRequest, Event
 from tests.support.openai_server import OpenAiServer
 
 CHAT = "/v1/chat/completions"
 Serve = Callable[..., OpenAiServer]
-Reach = Callable[..., Via]
+Reach = Callable[..., ServedModelAccess]
 
 
-def run(request: ChatRequest, via: Via, cancel: CancelToken | None = None) -> list[Event]:
+def run(
+    request: ChatRequest, via: ServedModelAccess, cancel: CancelToken | None = None
+) -> list[Event]:
     return list(answer(request, via, cancel or CancelToken()))
 
 
@@ -45,7 +47,7 @@ def client() -> Iterator[httpx2.Client]:
 def reach(client: httpx2.Client) -> Reach:
     """The way to a scripted server's model."""
 
-    def way(server: OpenAiServer, **options: object) -> Via:
+    def way(server: OpenAiServer, **options: object) -> ServedModelAccess:
         known: dict[str, object] = {
             "kind": server.kind,
             "context": server.context,
@@ -53,6 +55,6 @@ def reach(client: httpx2.Client) -> Reach:
             "measures": True,
         }
         to = OpenAiClient(client, server.address)
-        return Via(to, server.model, **{**known, **options})  # type: ignore[arg-type]
+        return ServedModelAccess(to, server.model, **{**known, **options})  # type: ignore[arg-type]
 
     return way

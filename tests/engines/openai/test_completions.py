@@ -240,7 +240,7 @@ def test_a_prompt_goes_in_as_it_is(
 
 def test_a_gap_in_a_text_is_not_filled(serve: Serve, reach: Reach) -> None:
     server = serve("vllm")
-    with pytest.raises(Unsupported, match="fills no gap"):
+    with pytest.raises(Unsupported, match="cannot fill a gap"):
         run(ChatRequest((), prompt="Once", suffix="the end."), reach(server))
     assert COMPLETIONS not in {it.path for it in server.asked}
 

@@ -9,9 +9,9 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import EngineError
+from engines.openai.access import ServedModelAccess
 from engines.openai.answering import answer
 from engines.openai.client import OpenAiClient
-from engines.openai.via import Via
 from engines.types import Event, ReasoningDelta, TextDelta, ToolCall
 from tests.engines.asking import ask, text_of
 from tests.engines.openai.conftest import CHAT, Serve
@@ -21,8 +21,8 @@ KEY = "sk-office/4711-qwertz"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
 
 
-def way(client: httpx2.Client, server: OpenAiServer) -> Via:
-    return Via(OpenAiClient(client, server.address, HEADERS), server.model)
+def way(client: httpx2.Client, server: OpenAiServer) -> ServedModelAccess:
+    return ServedModelAccess(OpenAiClient(client, server.address, HEADERS), server.model)
 
 
 def told(events: list[Event]) -> str:

@@ -19,7 +19,7 @@ from engines.errors import EngineError, ServerBusy, ServerFailed
 from engines.openai import client as wire
 from engines.openai.answering import answer
 from engines.openai.client import MOST_EVENT, Events, OpenAiClient
-from engines.openai.faults import told
+from engines.openai.faults import message_in
 from engines.types import Done, Event, TextDelta, Tool, ToolCall, ToolCallDelta
 from engines.vllm.metrics import read_metrics
 from engines.vllm.streams import Lines
@@ -136,7 +136,7 @@ def test_what_unpacks_to_much_is_not_unpacked_whole(serve: Serve, client: httpx2
 def test_a_look_up_that_trickles_is_given_up(
     serve: Serve, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "LOOK_WHOLE_S", 0.3)
+    monkeypatch.setattr(wire, "LOOKUP_TOTAL_S", 0.3)
     server = serve()
     server.script("/v1/models", Reply(repeat(b" "), pace_s=0.05))
     with pytest.raises(ServerBusy, match="took too long"):
@@ -213,8 +213,8 @@ def test_a_long_call_in_the_text_is_read_in_one_go() -> None:
 
 def test_an_error_within_errors_is_read_to_a_depth() -> None:
     deep = '{"error":' * 600 + '"no"' + "}" * 600
-    assert told(deep.encode()) == ""
-    assert told(b'{"error": {"message": [{"detail": "no"}]}}') == "no"
+    assert message_in(deep.encode()) == ""
+    assert message_in(b'{"error": {"message": [{"detail": "no"}]}}') == "no"
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, ",", ",,,"])
@@ -237,7 +237,7 @@ def test_a_line_of_a_process_that_does_not_end_is_cut() -> None:
     heard: list[str] = []
     lines = Lines(heard.append)
     for _ in range(100):
-        lines.take(PIECE)
+        lines.feed(PIECE)
     assert max(map(len, heard)) <= 2 * len(PIECE)
     assert sum(map(len, heard)) == 100 * len(PIECE)
 

@@ -14,7 +14,7 @@ from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import EngineError, ServerBusy, ServerFailed, ServerUnreachable
 from engines.openai import client as clients
-from engines.openai.answering import Via, answer
+from engines.openai.answering import ServedModelAccess, answer
 from engines.openai.client import OpenAiClient
 from engines.types import Event
 from tests.engines.asking import ask, done_of
@@ -62,7 +62,7 @@ def test_http_at_a_port_for_https_is_said(serve: Serve, client: httpx2.Client, s
     server = serve()
     server.script("/v1/models", Reply(said, 400, "text/html"))
     with pytest.raises(ServerUnreachable) as caught:
-        OpenAiClient(client, server.address, called="team").models()
+        OpenAiClient(client, server.address, server_name="team").models()
     assert caught.value.what == "team requires an encrypted connection."
     assert "https://" in caught.value.do
 
@@ -79,9 +79,9 @@ def test_https_at_a_port_for_http_is_said(serve: Serve, client: httpx2.Client) -
         answering = threading.Thread(target=speak_plainly)
         answering.start()
         with pytest.raises(ServerUnreachable) as caught:
-            OpenAiClient(client, f"https://127.0.0.1:{port}", called="team").models()
+            OpenAiClient(client, f"https://127.0.0.1:{port}", server_name="team").models()
         answering.join()
-    assert caught.value.what == "team does not encrypt at this port."
+    assert caught.value.what == "team does not encrypt connections on this port."
     assert "http://" in caught.value.do
 
 
@@ -137,7 +137,7 @@ def test_a_cancel_wakes_who_shakes_hands(monkeypatch: pytest.MonkeyPatch) -> Non
         listening() as (server, port),
         httpx2.Client(trust_env=False, verify=False) as client,
     ):
-        via = Via(OpenAiClient(client, f"https://127.0.0.1:{port}"), "tiny")
+        via = ServedModelAccess(OpenAiClient(client, f"https://127.0.0.1:{port}"), "tiny")
         asking = threading.Thread(target=lambda: seen.extend(answer(ask("Hello"), via, cancel)))
         asking.start()
         connection, _ = server.accept()
@@ -176,7 +176,7 @@ class Stream:
 def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
     """`SSLSocket.shutdown` forgets it first: what is written meanwhile would go out plain."""
     stream, connection = Stream(), Connection()
-    connection.hold(stream)
+    connection.attach(stream)
     connection.hang_up()
     assert stream.opened.how == socket.SHUT_RDWR
 
@@ -184,7 +184,7 @@ def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
 def test_a_connection_that_is_let_go_ends_nothing() -> None:
     """It may be used for somebody else's request by then."""
     stream, connection = Stream(), Connection()
-    connection.hold(stream)
-    connection.let_go()
+    connection.attach(stream)
+    connection.release()
     connection.hang_up()
     assert stream.opened.how == -1

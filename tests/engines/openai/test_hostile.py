@@ -7,7 +7,7 @@ import math
 import pytest
 
 from engines.errors import EngineError, ModelNotFound, ServerFailed
-from engines.openai.parsing import parsed
+from engines.openai.parsing import parse_json
 from tests.engines.asking import ask, done_of, text_of
 from tests.engines.openai.conftest import CHAT, Reach, Serve, run
 from tests.support.openai_server import DONE, Reply, chunk, stream
@@ -29,7 +29,7 @@ def test_half_a_character_becomes_a_sign_that_can_be_kept(serve: Serve, reach: R
 
 
 def test_what_only_looks_like_half_a_character_stays() -> None:
-    assert parsed(rb'{"a": "a path \\ud800 and \u00e9"}') == {"a": "a path \\ud800 and é"}
+    assert parse_json(rb'{"a": "a path \\ud800 and \u00e9"}') == {"a": "a path \\ud800 and é"}
 
 
 @pytest.mark.parametrize("reply", [stream(chunk({"content": "x"}), told(DEEP)), Reply(DEEP)])
@@ -69,7 +69,7 @@ def test_what_is_not_packed_as_it_says_is_no_fault_of_the_network(
     server = serve()
     answer = stream(chunk({"content": "x"}), DONE, headers={"Content-Encoding": "gzip"})
     server.script(CHAT, answer)
-    with pytest.raises(ServerFailed, match="what no server of this kind sends"):
+    with pytest.raises(ServerFailed, match="something that no server of this kind sends"):
         run(ask("Hello"), reach(server))
 
 

@@ -143,7 +143,7 @@ def test_vllm_keeps_the_tokens_around_reasoning_where_there_may_be_some(
     serve: Serve, reach: Reach
 ) -> None:
     server = serve()
-    run(ask("Hello"), reach(server, special=True))
+    run(ask("Hello"), reach(server, keep_special_tokens=True))
     run(ask("Hello"), reach(server))
     assert [body.get("skip_special_tokens") for body in server.chats()] == [False, None]
 

@@ -161,7 +161,7 @@ def test_words_tell_of_tools_where_a_server_takes_none(
     assert [it.name for it in events if isinstance(it, ToolCall)] == ["clock"]
     assert not [it for it in events if isinstance(it, TextDelta)]
     notes = " ".join(done_of(events).notes)
-    assert ("cannot make the model" in notes) == ("structured_outputs" not in body)
+    assert ("cannot force the model" in notes) == ("structured_outputs" not in body)
     assert ("structured_outputs" in body) == (kind == "vllm")
 
 
@@ -177,7 +177,7 @@ def test_calls_count_where_a_chat_is_measured(serve: Serve, reach: Reach) -> Non
     via = reach(server)
     long = replace(CALL, arguments=json.dumps({"town": "K" * 4000}))
     talk = (*TALK[:2], Message("assistant", "", calls=(long,)), *TALK[3:])
-    assert via.gauge.guess(talk) > via.gauge.guess(TALK) + 500
+    assert via.estimator.estimate(talk) > via.estimator.estimate(TALK) + 500
 
 
 @pytest.mark.parametrize("without", [frozenset[str](), frozenset({"tools"})])
@@ -187,7 +187,7 @@ def test_vllm_is_held_to_a_call_where_its_parser_does_not_see_to_it(
     server = serve("vllm")
     written = '<tool_call>\n{"name": "clock", "arguments": {"town": "Ulm"}}\n</tool_call>'
     server.script(CHAT, stream(chunk({"content": written}), chunk({}, "stop"), DONE))
-    way = reach(server, without=without, holds_calls=False)
+    way = reach(server, omitted=without, enforces_calls=False)
     guided = replace(ask("?").sampling, schema='{"type": "object"}')
     bell = replace(CLOCK, name="bell")
     asked = replace(ask("How late?", tools=(bell, CLOCK)), tool_choice="required", sampling=guided)
@@ -214,7 +214,7 @@ def test_vllm_is_held_to_a_call_where_its_parser_does_not_see_to_it(
 def test_where_a_call_may_be_it_is_asked_for_in_words_alone(serve: Serve, reach: Reach) -> None:
     server = serve("vllm")
     server.script(CHAT, stream(*YES))
-    run(ask("How late is it?", tools=(CLOCK,)), reach(server, without=frozenset({"tools"})))
+    run(ask("How late is it?", tools=(CLOCK,)), reach(server, omitted=frozenset({"tools"})))
     (sent,) = server.chats()
     assert not {"tools", "tool_choice"} & sent.keys()
     assert "clock" in sent["messages"][0]["content"]

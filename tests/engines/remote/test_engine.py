@@ -113,7 +113,9 @@ def test_what_was_learnt_is_told() -> None:
     seen: list[ServerInfo] = []
     with OpenAiServer() as server:
         engine = RemoteEngine(
-            lambda _: Served(httpx2.Client(trust_env=False), server.address, learnt=seen.append)
+            lambda _: Served(
+                httpx2.Client(trust_env=False), server.address, on_identified=seen.append
+            )
         )
         load(engine)
         engine.close()
@@ -130,7 +132,7 @@ def test_while_it_looks_at_a_server_it_is_loading(server: OpenAiServer) -> None:
         lambda _: Served(
             httpx2.Client(trust_env=False),
             server.address,
-            learnt=lambda _: seen.append(engine.status()),
+            on_identified=lambda _: seen.append(engine.status()),
         )
     )
     load(engine)

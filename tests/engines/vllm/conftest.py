@@ -41,7 +41,7 @@ class SharedEngine(VllmEngine):
         if (
             running is None
             or running.setup.plan != plan
-            or not self.shared.well
+            or not self.shared.is_healthy
             or cancel.cancelled
         ):
             report = self.shared.load(plan, progress, cancel)

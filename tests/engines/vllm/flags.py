@@ -49,7 +49,7 @@ def options(installed: Installed, folder: Path) -> set[str]:
                 drafts=SpeculativeConfig("embedded", 2),
                 share=0.8,
                 card_numbers=(0, 1),
-                outside={},
+                host_variables={},
             ).words
     return {word for word in words if word.startswith("--")}
 

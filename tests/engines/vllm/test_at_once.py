@@ -85,4 +85,4 @@ def test_an_adapter_is_asked_for_by_its_name(engine: VllmEngine, fake: Path) -> 
     assert "“law”, “verse”" in caught.value.why
     assert caught.value.action is not None
     assert caught.value.action.value == "vllm_adapters"
-    assert engine.well
+    assert engine.is_healthy

@@ -40,7 +40,7 @@ def made(
     share: float | None = 0.8,
     cards: tuple[int, ...] = (),
     jobs: int = 1,
-    outside: Mapping[str, str] = MappingProxyType(OUTSIDE),
+    host_variables: Mapping[str, str] = MappingProxyType(OUTSIDE),
 ) -> WorkerCommand:
     installed = Installed("0.33.0", profile, Path("/env"))  # type: ignore[arg-type]
     place = place or WorkerPlace(Path("/data"), Path("/data/run/x"), Path("/data/run/x/w.sock"))
@@ -53,7 +53,7 @@ def made(
         drafts=drafts,
         share=share,
         card_numbers=cards,
-        outside=outside,
+        host_variables=host_variables,
         jobs=jobs,
     )
 
@@ -145,15 +145,15 @@ def test_all_that_is_compiled_stays_for_the_next_start() -> None:
 def test_kernels_are_compiled_by_as_many_processes_as_there_is_memory_for() -> None:
     assert made().environment["MAX_JOBS"] == "1"
     assert made(jobs=6).environment["MAX_JOBS"] == "6"
-    assert made(jobs=6, outside=OUTSIDE | {"MAX_JOBS": "2"}).environment["MAX_JOBS"] == "2"
+    assert made(jobs=6, host_variables=OUTSIDE | {"MAX_JOBS": "2"}).environment["MAX_JOBS"] == "2"
     cpu = Cpu("made up", 16, 32, 32, 16, 16)
 
-    def jobs(free_gib: int, *, away: bool = False) -> int:
+    def jobs(free_gib: int, *, in_wsl: bool = False) -> int:
         memory = Memory(64 << 30, free_gib << 30)
-        return compile_jobs(Hardware("Linux", cpu, memory), away=away)
+        return compile_jobs(Hardware("Linux", cpu, memory), in_wsl=in_wsl)
 
     assert (jobs(1), jobs(8), jobs(60), jobs(500)) == (1, 2, 15, 32)
-    assert jobs(16, away=True) == 2
+    assert jobs(16, in_wsl=True) == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only")

@@ -8,9 +8,9 @@ from engines.vllm.failures import (
     Circumstances,
     cause,
     crash_failure,
-    gave_up,
     stalled,
     start_failure,
+    too_many_crashes,
 )
 
 AROUND = Circumstances("gemma", 32768, ("blender 3.1 GB",))
@@ -345,13 +345,13 @@ def test_a_crash_and_its_like() -> None:
     lost = crash_failure(["(Worker) torch.OutOfMemoryError: CUDA out of memory. x"], AROUND)
     assert lost.code == "memory"
     assert "kept" in crash_failure([], AROUND).do
-    assert "want of memory" in crash_failure([HARMLESS, GENERAL], AROUND).why
+    assert "because memory ran out" in crash_failure([HARMLESS, GENERAL], AROUND).why
     line = "(Worker pid=3) ERROR 11-21 [w.py:1] RuntimeError: index 7 is out"
     said = crash_failure([line], AROUND)
     assert said.why == "It says: index 7 is out."
     assert "10 minutes" in stalled("gemma", 600, computes=False).why
     assert "120 minutes" in stalled("gemma", 7200, computes=True).why
-    assert "3 times" in gave_up(3).why
+    assert "3 times" in too_many_crashes(3).why
 
 
 NINJA = (

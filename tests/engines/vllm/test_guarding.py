@@ -139,7 +139,7 @@ def test_a_killed_process_takes_the_tree_along(
             list(events)
         assert "Ask again" in caught.value.do
     if phase in {"ready", "streaming"}:
-        until(lambda: not engine.well)
+        until(lambda: not engine.is_healthy)
         behave(fake)
         assert answer(engine, max_tokens=5) == " word0 word1 word2 word3 word4"
     thread.join()
@@ -303,7 +303,7 @@ def test_a_silent_start_is_given_up(fake: Path, tmp_path: Path) -> None:
     engine = make_engine(make_fake(fake, hold="starting"), tmp_path / "engine", silent_s=0.3)
     with pytest.raises(EngineFailed) as caught:
         load(engine)
-    assert "neither said nor computed" in caught.value.why
+    assert "neither reported nor computed" in caught.value.why
     assert kept(tmp_path) == []
     engine.close()
 
@@ -351,7 +351,7 @@ def test_it_stops_trying_after_three_crashes(
         assert answer(engine, max_tokens=1) == " word0"
         assert engine.worker is not None
         os.kill(engine.worker.session, signal.SIGKILL)
-        until(lambda: not engine.well)
+        until(lambda: not engine.is_healthy)
         until(lambda: engine.status().state == "stopped")
         assert engine.status().log
     with pytest.raises(EngineFailed) as caught:
@@ -379,7 +379,7 @@ def test_it_tells_how_full_the_worker_s_cache_is_while_there_is_one(engine: Vllm
     assert engine.cache_used() == 0.125
     assert engine.worker is not None
     os.kill(engine.worker.session, signal.SIGKILL)
-    until(lambda: not engine.well)
+    until(lambda: not engine.is_healthy)
     assert engine.cache_used() is None, "and it is no error to ask"
 
 

@@ -143,7 +143,7 @@ def test_without_drafts_it_loads_all_the_same(tmp_path: Path) -> None:
     plan = replace(plan_for(made(tmp_path / "q", QWEN)), draft_max=2)
     setup = prepare(plan, CPU, machine())
     assert setup.drafts is None
-    assert "left them out" in setup.advice
+    assert "left out" in setup.advice
     with pytest.raises(MtpUnavailable):
         prepare(plan, CPU, machine(), drafting_needed=True)
 

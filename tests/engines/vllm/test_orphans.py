@@ -162,14 +162,14 @@ def test_another_user_s_process_is_no_worker_s(
 
 
 def test_a_number_that_is_used_again_is_not_ended(started: list[subprocess.Popen[bytes]]) -> None:
-    from engines.vllm.processes import send
+    from engines.vllm.processes import send_signal
 
     started.append(subprocess.Popen(["sleep", "600"]))
     its = process(started[-1].pid)
     assert its is not None
-    send([Process(its.pid, its.started - 1, its.parent, its.session)], signal.SIGKILL)
+    send_signal([Process(its.pid, its.started - 1, its.parent, its.session)], signal.SIGKILL)
     assert started[-1].poll() is None
-    send([its], signal.SIGKILL)
+    send_signal([its], signal.SIGKILL)
     assert started[-1].wait() == -signal.SIGKILL
 
 

@@ -19,7 +19,7 @@ def test_gemma_s_channels_and_calls_are_read_by_vllm() -> None:
         *("--reasoning-parser", "gemma4"),
         *("--enable-auto-tool-choice", "--tool-call-parser", "gemma4"),
     )
-    assert found.special
+    assert found.keep_special_tokens
     assert found.budget
 
 
@@ -39,7 +39,7 @@ def test_a_parser_is_not_used_where_its_tokens_are_missing(tmp_path: Path) -> No
     """It would end the worker's start."""
     found = parsing_of(model(tmp_path, "[THINK] [/THINK]", "[THINK] [/THINK]"))
     assert "--reasoning-parser" not in found.words
-    assert found.special, "Hearth reads them itself"
+    assert found.keep_special_tokens, "Hearth reads them itself"
 
 
 def test_markers_that_are_text_are_read_by_hearth_and_can_be_limited(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_markers_that_are_text_are_read_by_hearth_and_can_be_limited(tmp_path: P
         "reasoning_start_str": "<think>",
         "reasoning_end_str": "</think>",
     }
-    assert (found.special, found.budget) == (False, True)
+    assert (found.keep_special_tokens, found.budget) == (False, True)
 
 
 @pytest.mark.parametrize(

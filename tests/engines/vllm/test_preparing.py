@@ -9,7 +9,7 @@ import pytest
 
 from engines.errors import AdapterUnknown
 from engines.types import Adapter, VllmOptions
-from engines.vllm.preparing import DEAF, prepare
+from engines.vllm.preparing import NO_SOUND_DECODER, prepare
 from engines.vllm.provision.home import Installed
 from tests.engines.checkpoint_files import write_checkpoint
 from tests.engines.vllm.faked import MACHINE, PLAN
@@ -64,7 +64,7 @@ def test_an_adapter_for_another_model_starts_nothing(tmp_path: Path) -> None:
 def test_an_older_environment_is_sent_no_sounds_and_that_is_said() -> None:
     plan = replace(PLAN, options=VllmOptions(sounds=True))
     deaf = prepare(plan, INSTALLED, MACHINE)
-    assert (deaf.plan.options.sounds, deaf.notes) == (False, (DEAF,))
+    assert (deaf.plan.options.sounds, deaf.notes) == (False, (NO_SOUND_DECODER,))
     hears = prepare(plan, replace(INSTALLED, hears=True), MACHINE)
     assert (hears.plan, hears.notes) == (plan, ())
     assert prepare(PLAN, INSTALLED, MACHINE).notes == ()

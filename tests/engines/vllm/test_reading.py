@@ -118,31 +118,41 @@ def test_a_bar_of_another_kind_of_graphs_begins_anew_but_not_the_start() -> None
 def test_a_gain_needs_both_ways(tmp_path: Path) -> None:
     book = GainBook(tmp_path / "deep" / "speeds.json")
     book.learn("m", 0, 100, 20.0)
-    assert book.pace("m", 2) == DraftSpeeds(20.0, None)
-    assert book.pace("m", 2).gain is None
+    assert book.speeds_of("m", 2) == DraftSpeeds(20.0, None)
+    assert book.speeds_of("m", 2).gain is None
     book.learn("m", 2, 100, 36.0)
     book.learn("m", 2, 5, 900.0)
-    assert book.pace("m", 2).gain == pytest.approx(1.8)
+    assert book.speeds_of("m", 2).gain == pytest.approx(1.8)
     again = GainBook(tmp_path / "deep" / "speeds.json")
-    assert again.pace("m", 2).gain == pytest.approx(1.8)
-    assert again.pace("m", 3).gain is None
-    assert again.pace("other", 2).gain is None
+    assert again.speeds_of("m", 2).gain == pytest.approx(1.8)
+    assert again.speeds_of("m", 3).gain is None
+    assert again.speeds_of("other", 2).gain is None
 
 
 def test_a_book_that_cannot_be_read_is_a_new_one(tmp_path: Path) -> None:
     file = tmp_path / "speeds.json"
     file.write_text('{"m": 3}')
-    assert GainBook(file).pace("m", 0) == DraftSpeeds()
+    assert GainBook(file).speeds_of("m", 0) == DraftSpeeds()
 
 
 def test_the_line_of_truth() -> None:
-    assert truth.running("drafter", 2, 40, 30, None) == "MTP on: 2 tokens ahead, 75 % accepted"
-    assert truth.running("embedded", 1, 40, 30, 1.8) == (
+    assert (
+        truth.status_running("drafter", 2, 40, 30, None) == "MTP on: 2 tokens ahead, 75 % accepted"
+    )
+    assert truth.status_running("embedded", 1, 40, 30, 1.8) == (
         "MTP on: 1 token ahead, 75 % accepted, 1.8x measured on this computer"
     )
-    assert "MTP" not in truth.running("lookup", 4, 40, 30, 1.8)
-    assert truth.standing("lookup", 4, DraftSpeeds(), "") == truth.running("lookup", 4, 0, 0, None)
-    assert truth.standing("lookup", 4, DraftSpeeds(), "It does not fit.") == "It does not fit."
-    assert "No gain" in truth.standing("drafter", 2, DraftSpeeds(20.0, 20.5), "")
-    assert truth.standing("none", 0, DraftSpeeds(), "Nothing drafts.") == "Nothing drafts."
+    assert "MTP" not in truth.status_running("lookup", 4, 40, 30, 1.8)
+    assert truth.status_before_answers("lookup", 4, DraftSpeeds(), "") == truth.status_running(
+        "lookup", 4, 0, 0, None
+    )
+    assert (
+        truth.status_before_answers("lookup", 4, DraftSpeeds(), "It does not fit.")
+        == "It does not fit."
+    )
+    assert "No gain" in truth.status_before_answers("drafter", 2, DraftSpeeds(20.0, 20.5), "")
+    assert (
+        truth.status_before_answers("none", 0, DraftSpeeds(), "Nothing drafts.")
+        == "Nothing drafts."
+    )
     assert "about 60 s" in truth.still_on(2, 60.2)

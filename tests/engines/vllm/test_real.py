@@ -187,7 +187,7 @@ def test_a_killed_server_takes_its_engine_along(
     assert len(everything) >= 5
     os.kill(worker.session, signal.SIGKILL)
     until(lambda: gone(everything))
-    assert not shared_vllm.well
+    assert not shared_vllm.is_healthy
     assert shared_memory() <= shared_before, "what it shared is given back"
     shared_vllm.close()
 
@@ -317,7 +317,7 @@ def test_the_next_answer_works_and_then_the_engine_core_dies(
     assert worker is not None
     everything = members(worker.guardian)
     os.kill(tree(worker.session, worker.guardian)["core"].pid, signal.SIGKILL)
-    until(lambda: not engine.well)
+    until(lambda: not engine.is_healthy)
     until(lambda: gone(everything), 30)
     engine.close()
     ended = engine.status()

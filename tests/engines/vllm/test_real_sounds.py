@@ -15,7 +15,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.media import sound_seconds
 from engines.types import ChatRequest, LoadedModel, Medium, PromptReady, VllmOptions
-from engines.vllm.engine import FIRST_PART, VllmEngine
+from engines.vllm.engine import FIRST_PART_NOTE, VllmEngine
 from engines.vllm.provision.home import Installed
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.vllm.faked import PLAN, make_engine
@@ -98,7 +98,7 @@ def test_of_a_long_sound_the_first_part_is_heard_and_that_is_said(
     engine, _ = loaded
     assert prompt_tokens(engine, wav(31.0)) == prompt_tokens(engine, wav(30.0))
     notes = [done_of(run(engine, about(wav(seconds)))).notes for seconds in (31.0, 30.0)]
-    assert [FIRST_PART in it for it in notes] == [True, False]
+    assert [FIRST_PART_NOTE in it for it in notes] == [True, False]
 
 
 def test_what_is_no_sound_is_refused_and_the_worker_stays(

@@ -20,7 +20,7 @@ from engines.errors import Cancelled, EngineError, EngineFailed
 from engines.hardware.values import Gpu, Hardware
 from engines.types import VllmPlan
 from engines.vllm import scratch, shared, supervised
-from engines.vllm.door import door_of
+from engines.vllm.clients import socket_of
 from engines.vllm.engine import VllmEngine
 from engines.vllm.offers import OfferedWorker, offered_workers
 from engines.vllm.provision.home import Installed
@@ -93,7 +93,7 @@ def site(fake: Path, tmp_path: Path) -> Iterator[Site]:
         found = Site(fake, tmp_path / "engine", stack)
         yield found
         for it in found.workers:
-            it.end(used=True)
+            it.end(force=True)
     until(lambda: started_in(fake) == [])
     until(lambda: found.left == [])
 
@@ -309,10 +309,10 @@ def test_somebody_else_at_the_door_is_not_believed(site: Site) -> None:
     hearth = site.process()
     session = hearth.session
     (worker,) = site.workers
-    door = door_of(worker.place.scratch)
-    door.unlink()
+    socket_path = socket_of(worker.place.scratch)
+    socket_path.unlink()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
-        stranger.bind(str(door))
+        stranger.bind(str(socket_path))
         stranger.listen()
         threading.Thread(target=lie, args=(stranger,), daemon=True).start()
         assert worker.state() is None
@@ -376,7 +376,7 @@ def test_a_guardian_that_is_killed_takes_the_worker_from_all(site: Site) -> None
     everything = members(hearth.guardian)
     os.kill(hearth.guardian, signal.SIGKILL)
     until(lambda: gone(everything))
-    until(lambda: not engine.well)
+    until(lambda: not engine.is_healthy)
     assert answer(engine, max_tokens=2) == " word0 word1"
     assert hearth.ask() == " word0 word1"
     (worker,) = site.workers
@@ -401,7 +401,7 @@ def test_a_crash_is_told_to_all_and_one_starts_it_for_both(site: Site) -> None:
     session = share(first)
     assert share(second) == session
     os.kill(session, signal.SIGKILL)
-    until(lambda: not first.well and not second.well)
+    until(lambda: not first.is_healthy and not second.is_healthy)
     assert answer(first, max_tokens=1) == answer(second, max_tokens=1) == " word0"
     assert first.worker is not None
     assert second.worker is not None
@@ -412,15 +412,15 @@ def test_it_can_be_ended_by_who_does_not_use_it(site: Site, fake: Path) -> None:
     hearth = site.process()
     _ = hearth.session
     (worker,) = site.workers
-    assert not worker.end(used=False)
+    assert not worker.end(force=False)
     hearth.leave(LONG_S)
     (worker,) = site.workers
-    assert worker.end(used=False)
+    assert worker.end(force=False)
     assert started_in(fake) == []
     hearth = site.process()
     _ = hearth.session
     (worker,) = site.workers
-    assert worker.end(used=True)
+    assert worker.end(force=True)
     assert started_in(fake) == []
     assert hearth.ask() == " word0 word1", "it starts it again"
 

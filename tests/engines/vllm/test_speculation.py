@@ -106,7 +106,7 @@ def test_a_path_that_vllm_would_misread_is_told(tmp_path: Path, name: str) -> No
     for model, drafter in ((target, checkpoint(within / "a", ASSISTANT)), (head, None)):
         with pytest.raises(MtpUnavailable) as caught:
             speculation(model, drafter, 2)
-        assert "is in its path" in caught.value.why
+        assert "Its path contains" in caught.value.why
         assert "Rename" in caught.value.do
     target = read_checkpoint(write_checkpoint(within / "e", QWEN3))
     drafter = read_checkpoint(write_checkpoint(within / "d", EAGLE3, EAGLE3_TENSORS))
@@ -116,8 +116,8 @@ def test_a_path_that_vllm_would_misread_is_told(tmp_path: Path, name: str) -> No
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        ({"rope_scaling": {"mrope_section": [8, 4, 4]}}, "see pictures"),
-        ({"layer_types": ["linear_attention", "full_attention"] * 3}, "take tokens back"),
+        ({"rope_scaling": {"mrope_section": [8, 4, 4]}}, "made for pictures"),
+        ({"layer_types": ["linear_attention", "full_attention"] * 3}, "remove tokens"),
     ],
 )
 def test_not_every_small_model_can_draft(
@@ -137,7 +137,7 @@ def test_nothing_is_nothing(tmp_path: Path) -> None:
     ("config", "word"),
     [
         (GEMMA, "needs its drafter"),
-        (QWEN, "left them out"),
+        (QWEN, "left out"),
         ({**GEMMA, "model_type": "llama"}, "cannot guess ahead"),
     ],
 )

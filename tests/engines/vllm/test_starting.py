@@ -143,7 +143,7 @@ def test_a_start_that_hangs_behind_compiling_ends(fake: Path, tmp_path: Path) ->
     made = make_fake(fake, card=True, compiles=True, hold="loading")
     engine = make_engine(made, tmp_path / "engine", silent_s=1.0)
     (fake / "compiled").touch()
-    with pytest.raises(EngineFailed, match="neither said nor computed"):
+    with pytest.raises(EngineFailed, match="neither reported nor computed"):
         load(engine)
     assert engine.status().state == "stopped"
 
@@ -162,15 +162,19 @@ def test_a_start_is_silent_when_it_neither_says_nor_computes_anything() -> None:
     watch = StartWatch(600.0, clock)
     for seconds in range(0, 3600, 60):
         clock.now = 100.0 + seconds
-        assert watch.look(heard=100.0, computed=seconds * 0.5) is None, "it computes"
+        assert watch.check(last_line_at=100.0, computed=seconds * 0.5) is None, "it computes"
     for _ in range(10):
         clock.now += 60.0
-        assert watch.look(heard=100.0, computed=1800.0) is None
+        assert watch.check(last_line_at=100.0, computed=1800.0) is None
     clock.now += 60.0
-    assert watch.look(heard=clock.now, computed=1801.0) is None, "it has just said something"
+    assert watch.check(last_line_at=clock.now, computed=1801.0) is None, (
+        "it has just said something"
+    )
     clock.now += 601.0
     # What only waits looks around now and then.
-    assert watch.look(heard=clock.now - 601.0, computed=1804.0) == Silence(601.0, computes=False)
+    assert watch.check(last_line_at=clock.now - 601.0, computed=1804.0) == Silence(
+        601.0, computes=False
+    )
 
 
 def test_a_process_that_takes_its_time_along_is_no_silence() -> None:
@@ -178,13 +182,13 @@ def test_a_process_that_takes_its_time_along_is_no_silence() -> None:
     watch = StartWatch(600.0, clock)
     for computed in (500.0, 20.0, 30.0, 40.0):
         clock.now += 400.0
-        assert watch.look(heard=0.0, computed=computed) is None
+        assert watch.check(last_line_at=0.0, computed=computed) is None
 
 
 def test_one_that_waits_in_a_loop_ends_at_last() -> None:
     clock = Clock()
     watch = StartWatch(600.0, clock)
-    while (silence := watch.look(heard=100.0, computed=clock.now)) is None:
+    while (silence := watch.check(last_line_at=100.0, computed=clock.now)) is None:
         clock.now += 60.0
     assert silence.computes
     assert 7200 < silence.seconds < 7400

@@ -106,7 +106,7 @@ class Embedding:
         """Return the vector of a question. Raises EngineError and Cancelled."""
         known = self._of(model)
         with self._lease(known, cancel) as lease:
-            return self._vectors(known, lease, [known.family.asked(question)], cancel)[0]
+            return self._vectors(known, lease, [known.family.query_text(question)], cancel)[0]
 
     def passages(
         self, model: VectorModel, texts: Sequence[str], cancel: CancelToken
@@ -116,7 +116,7 @@ class Embedding:
         divided = [halves(text) for text in texts]
         parts = list(dict.fromkeys(part for both in divided for part in both))
         with self._lease(known, cancel) as lease:
-            told = [known.family.told(part) for part in parts]
+            told = [known.family.passage_text(part) for part in parts]
             made = dict(zip(parts, self._vectors(known, lease, told, cancel), strict=True))
         return [tuple(made[part] for part in both) for both in divided]
 
@@ -126,7 +126,7 @@ class Embedding:
         """Embed texts, and subtract the vector that all of this model's texts have in common."""
         common = self._common.get(known.model.key)
         if common is None:
-            everyday = [known.family.told(text) for text in EVERYDAY]
+            everyday = [known.family.passage_text(text) for text in EVERYDAY]
             made = _vectors(lease, everyday, cancel)
             common = tuple(fmean(values) for values in zip(*made, strict=True))
             self._common[known.model.key] = common
@@ -207,7 +207,7 @@ class Embedding:
             return None
         name = f"{header.name} {entry.name} {entry.path.stem}"
         family = family_of(header.architecture, name)
-        dimensions = family.kept(header.embedding_length_out or header.embedding_length)
+        dimensions = family.kept_dimensions(header.embedding_length_out or header.embedding_length)
         if not dimensions:
             return None
         told = f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"

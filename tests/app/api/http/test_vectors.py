@@ -91,7 +91,7 @@ def test_one_hearth_chats_through_another(engine: RemoteEngine) -> None:
 def test_a_server_without_vectors_says_so(served: Served, engine: RemoteEngine) -> None:
     error = Unsupported("It cannot.", "It is for chats.", "Choose another.")
     served.engine.embed = lambda _texts, _cancel: _raise(error)  # type: ignore[assignment,method-assign]
-    with pytest.raises(EngineError, match="has no vectors"):
+    with pytest.raises(EngineError, match="cannot turn texts into vectors"):
         engine.embed(["a"], CancelToken())
 
 

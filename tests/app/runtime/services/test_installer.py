@@ -329,7 +329,7 @@ def test_cancelled_in_any_phase_it_goes_on_later(
     hold.unlink()
     making.index.requests.clear()
     making.install()
-    assert making.folders == [making.care.home.place(making.lock).name]
+    assert making.folders == [making.care.home.folder_of(making.lock).name]
     assert making.care.state().unfinished_bytes == 0
     if phase != "download":
         assert not making.index.requests, "what had come was asked for again"

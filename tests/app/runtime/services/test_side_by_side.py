@@ -160,7 +160,7 @@ def test_after_a_crash_both_conversations_go_on_with_one_restart(desk: Desk) -> 
     worker, hold = desk.house.worker, held(desk, 2)
     both = desk.ask(STARTER_CHECKPOINT), desk.ask(STARTER_CHECKPOINT)
     desk.until_text(*both)
-    worker.error, worker.well = CRASH, False
+    worker.error, worker.is_healthy = CRASH, False
     hold.set()
     desk.until_ended(*both)
     for it in both:

@@ -301,7 +301,7 @@ class TestBadFiles:
         ],
     )
     def test_a_token_that_is_there_twice(self, tmp_path: Path, tokens: list[str]) -> None:
-        with pytest.raises(ModelDamaged, match=r"the token '.*' is there twice"):
+        with pytest.raises(ModelDamaged, match=r"the token '.*' occurs twice"):
             with_values(tmp_path / "m.gguf", LLAMA, {"tokenizer.ggml.tokens": tokens})
 
     def test_tokens_without_a_text_have_no_twin(self, tmp_path: Path) -> None:

@@ -81,11 +81,11 @@ def test_it_says_what_it_sees_and_hears(pairs: dict[str, Pair], kind: str) -> No
 @pytest.mark.parametrize("kind", ["qwen3vl", "gemma4"])
 def test_a_picture_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
     facts = read_projector(pairs[kind][1])
-    assert facts.eyes is not None
+    assert facts.pictures is not None
     with opened(pairs[kind]) as projector:
         for width, height in SIZES:
             counted = cells(projector, "image", png(width, height))
-            across, down = facts.eyes.fitted(width, height)
+            across, down = facts.pictures.token_grid(width, height)
             assert across * down == counted, (width, height)
             assert counted <= facts.most_picture_tokens
 
@@ -114,7 +114,7 @@ def test_its_buffers_are_estimated_from_above(
 
 
 def test_what_is_no_projector_is_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
-    with pytest.raises(NotAModel, match="no projector"):
+    with pytest.raises(NotAModel, match="is not a projector"):
         read_projector(pairs["qwen3vl"][0])
     whole = pairs["qwen3vl"][1].read_bytes()
     (cut := tmp_path / "cut.gguf").write_bytes(whole[: len(whole) // 2])

@@ -103,7 +103,7 @@ def _architectures() -> Iterator[str]:
     yield from (header.PROJECTOR, header.GEMMA4_ASSISTANT)
     yield from header.DRAFTERS | header.EMBEDDINGS | header.OTHERS
     yield from heads.ONE_HEAD | heads.CHAINED | heads.RECURRENT | heads.ROLLBACK
-    yield from heads.ALSO
+    yield from heads.EXTRA_TENSORS
     yield from hyperparameters.PERIODS
     yield from hyperparameters.PERIODS_DENSE_FIRST
     yield from hyperparameters.WINDOWS

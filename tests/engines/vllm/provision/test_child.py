@@ -13,8 +13,8 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
-from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed, run
+from engines.vllm.provision.exclusive import exclusive
 from tests.support.paths import ROOT
 from tests.support.waiting import until
 
@@ -26,7 +26,7 @@ def is_held(root: Path) -> bool:
     at_once = CancelToken()
     at_once.cancel()
     try:
-        with alone(root, lambda: None, at_once):
+        with exclusive(root, lambda: None, at_once):
             return False
     except Cancelled:
         return True
@@ -47,7 +47,7 @@ def python(code: str) -> list[str]:
 def test_both_streams_are_heard() -> None:
     heard: list[str] = []
     code = "import sys; print('one', flush=True); print('two', file=sys.stderr)"
-    assert run(python(code), os.environ, CancelToken(), heard=heard.append) == ("one", "two")
+    assert run(python(code), os.environ, CancelToken(), on_line=heard.append) == ("one", "two")
     assert heard == ["one", "two"]
 
 
@@ -82,7 +82,7 @@ def test_a_cancel_ends_it_and_what_it_has_started(tmp_path: Path) -> None:
         threading.Thread(target=cancel.cancel).start()
 
     with pytest.raises(Cancelled):
-        run(python(code), os.environ, cancel, heard=heard)
+        run(python(code), os.environ, cancel, on_line=heard)
     grandchild = int(place.read_text())
     until(lambda: not runs(grandchild))
 
@@ -99,10 +99,10 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     second = threading.Event()
 
     def other() -> None:
-        with alone(tmp_path, second.set, CancelToken()):
+        with exclusive(tmp_path, second.set, CancelToken()):
             order.append("second")
 
-    with alone(tmp_path, lambda: None, CancelToken()):
+    with exclusive(tmp_path, lambda: None, CancelToken()):
         assert is_held(tmp_path)
         thread = threading.Thread(target=other)
         thread.start()
@@ -116,9 +116,9 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
     cancel = CancelToken()
     with (
-        alone(tmp_path, lambda: None, CancelToken()),
+        exclusive(tmp_path, lambda: None, CancelToken()),
         pytest.raises(Cancelled),
-        alone(tmp_path, cancel.cancel, cancel),
+        exclusive(tmp_path, cancel.cancel, cancel),
     ):
         pass
 
@@ -129,8 +129,8 @@ def test_a_child_that_outlives_its_parent_keeps_others_out(tmp_path: Path) -> No
         "import os, signal, subprocess, sys\n"
         "from pathlib import Path\n"
         "from engines.cancel import CancelToken\n"
-        "from engines.vllm.provision.alone import alone\n"
-        f"with alone(Path({str(tmp_path)!r}), lambda: None, CancelToken()) as holding:\n"
+        "from engines.vllm.provision.exclusive import exclusive\n"
+        f"with exclusive(Path({str(tmp_path)!r}), lambda: None, CancelToken()) as holding:\n"
         "    it = subprocess.Popen([sys.executable, '-c', 'input()'], pass_fds=[holding])\n"
         "    print(it.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -131,7 +131,7 @@ def environment_of(folder: Path, scratch: Path) -> dict[str, str]:
         drafts=None,
         share=None,
         card_numbers=(),
-        outside=os.environ,
+        host_variables=os.environ,
     )
     # The folder for temporary files of a worker is its scratch folder.
     return dict(told.environment)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engines.errors import EngineUnavailable
-from engines.vllm.provision.environment import headers_here, name_toolkit, uv
+from engines.vllm.provision.environment import has_headers, name_toolkit, uv
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="environments are those of Linux")
 
@@ -44,11 +44,11 @@ def test_headers_are_those_of_the_python_that_would_be_used(
     monkeypatch.setattr("engines.vllm.provision.environment.uv", lambda: str(tool))
     says = tmp_path / "bin" / "python3.9.says"
     says.write_text(f'Paths:\n\tdata = "/usr"\n\tinclude = "{tmp_path}"\n')
-    assert not headers_here((3, 9))
+    assert not has_headers((3, 9))
     (tmp_path / "Python.h").touch()
-    assert headers_here((3, 9))
+    assert has_headers((3, 9))
     says.write_text("")
-    assert not headers_here((3, 9)), "who does not tell has none"
+    assert not has_headers((3, 9)), "who does not tell has none"
 
 
 def test_where_hearth_comes_without_uv_the_users_own_is_taken(

@@ -22,7 +22,7 @@ def lock(version: str) -> Lock:
 
 
 def made(home: EngineHome, version: str) -> Installed:
-    part = home.part(lock(version))
+    part = home.part_of(lock(version))
     (part / "bin").mkdir(parents=True)
     return home.finish(lock(version))
 
@@ -90,7 +90,7 @@ def test_the_same_one_again_is_not_its_own_predecessor(home: EngineHome) -> None
 def test_half_made_ones_are_not_seen_and_go(home: EngineHome) -> None:
     first = made(home, "1.0")
     home.switch(first)
-    home.part(lock("2.0")).mkdir(parents=True)
+    home.part_of(lock("2.0")).mkdir(parents=True)
     (home.versions / "3.0-cpu-00000000").mkdir()
     assert home.installed() == (first,)
     assert home.half_made
@@ -115,7 +115,7 @@ def test_an_environment_that_lost_its_facts_is_none(home: EngineHome) -> None:
 def test_an_environment_says_which_lock_made_it(home: EngineHome) -> None:
     """So that the next version of it is the same kind again, with Ray or without."""
     with_ray = replace(lock("1.0"), name="cuda-ray")
-    home.part(with_ray).mkdir(parents=True)
+    home.part_of(with_ray).mkdir(parents=True)
     home.switch(home.finish(with_ray))
     now = home.current()
     assert now is not None
@@ -126,7 +126,7 @@ def test_an_environment_says_whether_it_can_decode_sounds(home: EngineHome) -> N
     file = LockedFile("soundfile-1-py3-none-any.whl", "soundfile", 1, "0" * 64)
     for version, files in (("1.0", ()), ("2.0", (file,))):
         wanted = replace(lock(version), files=files)
-        home.part(wanted).mkdir(parents=True)
+        home.part_of(wanted).mkdir(parents=True)
         home.switch(home.finish(wanted))
         now = home.current()
         assert now is not None

@@ -6,7 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from engines.vllm.provision.preflight import Finding, NvidiaCard, SystemInfo, hindered, preflight
+from engines.vllm.provision.preflight import (
+    Finding,
+    NvidiaCard,
+    SystemInfo,
+    first_obstacle,
+    preflight,
+)
 from engines.vllm.provision.windows import Wsl2
 
 GB = 1_000_000_000
@@ -44,7 +50,7 @@ def test_a_good_computer_has_a_line_for_each_thing() -> None:
     assert codes(findings) == [
         "system", "glibc", "cuda", "capability", "vram", "disk", "python", "compiler",
     ]  # fmt: skip
-    assert hindered(findings) is None
+    assert first_obstacle(findings) is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,7 @@ def test_what_forbids_it(facts: SystemInfo, code: str, word: str) -> None:
     found = wrong(facts)
     assert found.code == code
     assert word in f"{found.what} {found.why}"
-    assert hindered(preflight(facts, "cuda", 0, ((3, 12),))) == found
+    assert first_obstacle(preflight(facts, "cuda", 0, ((3, 12),))) == found
 
 
 @pytest.mark.parametrize(
@@ -78,13 +84,13 @@ def test_what_forbids_it(facts: SystemInfo, code: str, word: str) -> None:
 def test_what_is_only_worth_knowing(facts: SystemInfo, code: str) -> None:
     assert wrong(facts).code == code
     assert wrong(facts).warning
-    assert hindered(preflight(facts, "cuda")) is None
+    assert first_obstacle(preflight(facts, "cuda")) is None
 
 
 def test_the_edges_are_good_enough() -> None:
     card = replace(CARD, capability=(7, 5), free_bytes=6 * GB)
     edge = replace(GOOD, glibc=(2, 31), cuda=(13, 0), cards=(card,), disk_bytes=25 * GB)
-    assert hindered(preflight(edge, "cuda")) is None
+    assert first_obstacle(preflight(edge, "cuda")) is None
 
 
 def test_the_best_card_counts() -> None:
@@ -97,18 +103,18 @@ def test_a_processor_needs_no_card_and_less_room() -> None:
     findings = preflight(facts, "cpu", 3 * GB, ((3, 12),))
     assert codes(findings) == ["system", "glibc", "disk", "python"]
     assert all(it.ok for it in findings)
-    assert hindered(preflight(facts, "cpu", 3 * GB + 1)) is not None
+    assert first_obstacle(preflight(facts, "cpu", 3 * GB + 1)) is not None
 
 
 def test_a_lock_that_takes_more_than_usual_needs_more() -> None:
-    assert hindered(preflight(GOOD, "cuda", 101 * GB)) is not None
+    assert first_obstacle(preflight(GOOD, "cuda", 101 * GB)) is not None
 
 
 def test_windows_without_wsl2_says_nothing_else() -> None:
     bare = preflight(SystemInfo("win32", "", None, wsl=Wsl2("absent")), "cuda", 0, ((3, 12),))
     assert codes(bare) == ["wsl"]
     assert "wsl --install" in bare[0].do
-    assert hindered(bare) == bare[0]
+    assert first_obstacle(bare) == bare[0]
 
 
 def test_the_linux_inside_a_windows_is_looked_at_like_any() -> None:
@@ -130,7 +136,7 @@ def test_the_linux_inside_a_windows_is_looked_at_like_any() -> None:
 def test_inside_wsl2_it_is_linux() -> None:
     findings = preflight(replace(GOOD, in_wsl=True), "cuda")
     assert "WSL2" in findings[0].what
-    assert hindered(findings) is None
+    assert first_obstacle(findings) is None
 
 
 def test_macos_has_no_vllm() -> None:

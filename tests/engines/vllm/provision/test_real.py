@@ -35,14 +35,14 @@ def installed(home: EngineHome) -> Installed:
 
 def its_lock(home: EngineHome) -> Lock:
     names: tuple[LockName, ...] = ("cpu", "cpu-plain")
-    return next(lock for lock in (read_lock(LOCKS, it) for it in names) if home.found(lock))
+    return next(lock for lock in (read_lock(LOCKS, it) for it in names) if home.find(lock))
 
 
 def test_it_is_the_one_of_the_lock_and_nothing_else_is_left(
     home: EngineHome, installed: Installed
 ) -> None:
     lock = its_lock(home)
-    assert home.found(lock) == installed
+    assert home.find(lock) == installed
     assert (installed.version, installed.profile) == (lock.version, "cpu")
     assert home.work_bytes == 0
     assert not home.half_made

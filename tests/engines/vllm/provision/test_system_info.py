@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engines.vllm.provision.preflight import NvidiaCard
-from engines.vllm.provision.system_info import glibc, look, machine, nvidia
+from engines.vllm.provision.system_info import examine, glibc, machine, nvidia
 
 
 class Broken(Exception):
@@ -56,7 +56,7 @@ def test_a_card_without_memory_of_its_own_has_the_computers() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks this Linux")
 def test_this_computer(tmp_path: Path) -> None:
-    facts = look(tmp_path / "not" / "there", lambda: ((3, 12),), lambda it: it == (3, 12))
+    facts = examine(tmp_path / "not" / "there", lambda: ((3, 12),), lambda it: it == (3, 12))
     assert facts.system == "linux"
     assert facts.machine in {"x86_64", "aarch64"}
     assert facts.glibc is None or facts.glibc > (2, 0)

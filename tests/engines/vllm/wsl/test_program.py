@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.vllm.provision.preflight import NvidiaCard, SystemInfo, hindered, preflight
+from engines.vllm.provision.preflight import NvidiaCard, SystemInfo, first_obstacle, preflight
 from engines.vllm.provision.windows import Wsl2
 from engines.vllm.wsl import program
 from engines.vllm.wsl.program import Wsl
@@ -78,7 +78,7 @@ def test_without_a_card_a_drive_or_an_end() -> None:
 def test_a_linux_inside_is_asked(windows: Windows, tmp_path: Path) -> None:
     windows.add("Ubuntu 24")
     windows.add_card("Ubuntu 24")
-    facts = windows.wsl.look(tmp_path, ((3, 99), PYTHON))
+    facts = windows.wsl.examine(tmp_path, ((3, 99), PYTHON))
     assert facts.machine in {"x86_64", "aarch64"}
     assert facts.glibc is not None
     assert facts.glibc > (2, 0)
@@ -94,7 +94,7 @@ def test_a_linux_inside_is_asked(windows: Windows, tmp_path: Path) -> None:
 
 def test_without_a_card_the_driver_is_one_for_windows(windows: Windows, tmp_path: Path) -> None:
     windows.add()
-    found = [it for it in preflight(windows.wsl.look(tmp_path, (PYTHON,)), "cuda") if not it.ok]
+    found = [it for it in preflight(windows.wsl.examine(tmp_path, (PYTHON,)), "cuda") if not it.ok]
     assert "driver for Windows" in next(it.do for it in found if it.code == "driver")
 
 
@@ -128,20 +128,20 @@ def test_what_is_missing_is_said(
     elif kind == "apart":
         windows.add("Debian")
         windows.hide_drives("Debian")
-    facts = windows.wsl.look(tmp_path / "data", (PYTHON,))
+    facts = windows.wsl.examine(tmp_path / "data", (PYTHON,))
     assert state(facts) == kind
     (finding,) = preflight(facts, "cuda", 0, (PYTHON,))
-    assert hindered((finding,)) == finding
+    assert first_obstacle((finding,)) == finding
     assert finding.code == "wsl"
     said = f"{finding.what} {finding.why} {finding.do}"
     assert not [it for it in words if it not in said]
 
 
 def test_a_windows_without_the_program(tmp_path: Path) -> None:
-    assert state(Wsl(str(tmp_path / "wsl.exe")).look(tmp_path, ())) == "absent"
+    assert state(Wsl(str(tmp_path / "wsl.exe")).examine(tmp_path, ())) == "absent"
 
 
 def test_a_look_starts_nothing_where_nothing_is(windows: Windows, tmp_path: Path) -> None:
     windows.change(installed=True)
-    windows.wsl.look(tmp_path, (PYTHON,))
+    windows.wsl.examine(tmp_path, (PYTHON,))
     assert not [it for it in windows.asked if "--exec" in it]

@@ -23,7 +23,7 @@ from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailab
 from engines.types import TextDelta
 from engines.vllm import streams, worker
 from engines.vllm.engine import VllmEngine
-from engines.vllm.processes import Process, process, processes, send
+from engines.vllm.processes import Process, process, processes, send_signal
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from engines.vllm.wsl.distribution import Distribution
@@ -98,7 +98,7 @@ def test_it_answers_through_a_port_with_a_key(
     load(engine)
     assert answer(engine, max_tokens=3) == " word0 word1 word2"
     assert engine.worker is not None
-    assert engine.worker.away
+    assert engine.worker.in_wsl
     status = engine.status()
     assert (status.elsewhere, status.process) == (True, 0), "its number is another program's here"
     words, environment = json.loads((fake / "words.json").read_text())
@@ -167,7 +167,7 @@ def test_a_killed_process_takes_the_tree_along(
         if victim in {"hearth", "both"}:
             app.kill()
         if victim != "hearth":
-            send([named["wsl.exe" if victim == "both" else victim]], signal.SIGKILL)
+            send_signal([named["wsl.exe" if victim == "both" else victim]], signal.SIGKILL)
         until(lambda: gone(everything), 30)
         until(lambda: gone({through.key}))
         app.stdin.close()
@@ -197,7 +197,7 @@ def test_a_guardian_killed_at_any_moment(
     thread.start()
     until(lambda: engine.worker is not None and guardians())
     time.sleep(number / 5)
-    send(guardians(), signal.SIGKILL)
+    send_signal(guardians(), signal.SIGKILL)
     thread.join()
     assert caught
     assert started_in(fake) == []
@@ -301,8 +301,8 @@ def test_beats_keep_it_alive(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
     loaded = time.monotonic()
     running = engine.worker
     assert running is not None
-    until(lambda: running.over or time.monotonic() > loaded + 5.0)
-    assert not running.over
+    until(lambda: running.has_ended or time.monotonic() > loaded + 5.0)
+    assert not running.has_ended
     assert answer(engine, max_tokens=1) == " word0"
 
 

@@ -137,7 +137,7 @@ def _projector_for(
         fitting = [
             it
             for it in inside.get(here, [])
-            if it.facts.kind == "projector" and model.facts.sees_with(it.facts)
+            if it.facts.kind == "projector" and model.facts.fits_projector(it.facts)
         ]
         if fitting:
             fitting.sort(key=lambda it: it.stem, reverse=True)
@@ -190,8 +190,8 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
     cut: set[str] = set()
     for name in names:
         pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
-        if pieces is not None and pieces.whole not in cut:
-            cut.add(pieces.whole)
+        if pieces is not None and pieces.file_name not in cut:
+            cut.add(pieces.file_name)
             scan.notes.append(
                 N_(
                     "{folder} was skipped. {why} {advice}",

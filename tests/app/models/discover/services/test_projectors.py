@@ -49,7 +49,7 @@ def test_a_model_that_the_catalogue_does_not_know_is_offered_none(
 
 def test_a_catalogue_that_cannot_be_used_offers_none(hub: ScriptedHub) -> None:
     def broken() -> Catalogue:
-        raise CatalogueInvalid("It cannot be used.", "It is no JSON.", "Correct it.")
+        raise CatalogueInvalid("It cannot be used.", "It is not valid JSON.", "Correct it.")
 
     assert Projectors(broken, lambda: hub).offer(entry(SEEING)) is None
 

@@ -243,7 +243,7 @@ class TestServer:
         assert (entry.engine, entry.files) == ("remote", ())
         assert shop.library.facts(entry).context_max == 4096
         assert details(shop.library, "team:big").file.title == "big"
-        assert "its own setting" in mtp_of_files(shop.library, entry)
+        assert "itself decides" in mtp_of_files(shop.library, entry)
         shop.care.rename("team:big", "Big one")
         assert shop.library.find("Big one").id == "team:big"
 

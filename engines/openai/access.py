@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engines import conversation
 from engines.openai.client import OpenAiClient
-from engines.openai.media import most_tokens, size_of
+from engines.openai.media import media_size, most_tokens
 from engines.openai.values import Drafted, ServerKind
 from engines.sentences import N_
 from engines.types import ChatRequest, Message, MtpReport, Thinking
@@ -20,19 +20,21 @@ def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
     """Report on MTP for a server that mentions drafts only in its answers."""
     if drafted is None:
         return MtpReport(
-            request.mtp, active=False, reason=N_("The server decides, and does not say.")
+            request.mtp,
+            active=False,
+            reason=N_("The server decides about this, and does not report it."),
         )
     return MtpReport(
         request.mtp,
         active=drafted.drafted > 0,
-        reason=N_("The server guesses ahead, as it was set to when it was started."),
+        reason=N_("The server guesses ahead, as was set when it was started."),
         kind="drafter",
         drafted=drafted.drafted,
         accepted=drafted.accepted,
     )
 
 
-class Gauge:
+class TokenEstimator:
     """Estimates the tokens of messages, and learns from the counts that a server returns."""
 
     _EACH = 24
@@ -41,7 +43,7 @@ class Gauge:
     def __init__(self) -> None:
         self._per_byte = 0.3
 
-    def guess(self, messages: Sequence[Message]) -> int:
+    def estimate(self, messages: Sequence[Message]) -> int:
         """Estimate the tokens of messages."""
         return max(1, round(self._size(messages) * self._per_byte))
 
@@ -49,28 +51,33 @@ class Gauge:
         """Adjust the estimates to the tokens that a server counted for messages."""
         self._per_byte = tokens / self._size(messages)
 
-    def of_bytes(self, size: int) -> int:
+    def estimate_bytes(self, size: int) -> int:
         """Estimate the tokens of an answer of `size` bytes that the server does not count."""
         return round(size * self._per_byte)
 
-    def more(self) -> None:
+    def raise_estimates(self) -> None:
         """Raise the estimates, because the last one was too low by an unknown amount."""
         self._per_byte *= 1.25
 
-    def most(self, messages: Sequence[Message]) -> int:
+    def upper_limit(self, messages: Sequence[Message]) -> int:
         """Return an upper limit for the messages' tokens, each of which has at least one byte."""
         return 256 + sum(
-            conversation.size(it) + len(it.reasoning) + 64 * (1 + len(it.calls)) + most_tokens(it)
-            for it in messages
+            conversation.size(message)
+            + len(message.reasoning)
+            + 64 * (1 + len(message.calls))
+            + most_tokens(message)
+            for message in messages
         )
 
     def _size(self, messages: Sequence[Message]) -> int:
-        sizes = (conversation.size(it) + size_of(it) + self._EACH for it in messages)
+        sizes = (
+            conversation.size(message) + media_size(message) + self._EACH for message in messages
+        )
         return sum(sizes) + self._EACH
 
 
 @dataclass(frozen=True)
-class Via:
+class ServedModelAccess:
     """The connection to a model: the server, and the known facts about the model.
 
     Attributes:
@@ -83,10 +90,11 @@ class Via:
         drafts: The server drafts tokens ahead.
         thinking: As in `LoadedModel`.
         thinks: As in `LoadedModel`.
-        without: Fields that must not be sent to this server.
-        special: Markers of reasoning can be special tokens, which the server omits by default.
-        holds_calls: The server enforces required tool calls, if it accepts tools.
-        gauge: Estimates tokens.
+        omitted: Fields that must not be sent to this server.
+        keep_special_tokens: Ask for special tokens in the text, as markers of reasoning can be
+            some, and the server omits them by default.
+        enforces_calls: The server enforces required tool calls, if it accepts tools.
+        estimator: Estimates tokens.
     """
 
     client: OpenAiClient
@@ -100,12 +108,12 @@ class Via:
     drafts: bool = False
     thinking: Thinking = "none"
     thinks: bool = False
-    without: frozenset[str] = frozenset()
-    special: bool = False
-    holds_calls: bool = True
-    gauge: Gauge = field(default_factory=Gauge)
+    omitted: frozenset[str] = frozenset()
+    keep_special_tokens: bool = False
+    enforces_calls: bool = True
+    estimator: TokenEstimator = field(default_factory=TokenEstimator)
 
-    def expects(self, thinking: bool | None) -> bool:
+    def expects_reasoning(self, thinking: bool | None) -> bool:
         """Return whether the model will reason for this value of `ChatRequest.thinking`."""
         if self.thinking == "always" or thinking is None:
             return self.thinks

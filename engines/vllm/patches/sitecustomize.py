@@ -39,7 +39,7 @@ def expand(
     output.copy_(each.repeat_interleave(counts))
 
 
-class Mender:
+class KernelPatcher:
     """An import hook that replaces the kernel once its module is loaded."""
 
     def find_spec(
@@ -52,13 +52,13 @@ class Mender:
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
-            def mended(module: ModuleType) -> None:
+            def load_and_patch(module: ModuleType) -> None:
                 load(module)
                 if hasattr(module, _KERNEL):
                     setattr(module, _KERNEL, expand)
 
-            spec.loader.exec_module = mended  # type: ignore[method-assign]
+            spec.loader.exec_module = load_and_patch  # type: ignore[method-assign]
         return spec
 
 
-sys.meta_path.insert(0, Mender())
+sys.meta_path.insert(0, KernelPatcher())

@@ -13,17 +13,17 @@ from engines.errors import Cancelled
 from engines.locks import try_lock
 from engines.private import make_private_folder, private
 
-_LOOK_S = 0.2
+_POLL_S = 0.2
 
 
 @contextmanager
-def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Iterator[int]:
+def exclusive(root: Path, on_wait: Callable[[], None], cancel: CancelToken) -> Iterator[int]:
     """Hold the lock of a folder, and yield its descriptor for child processes to inherit.
 
     A uv process that outlives a killed Hearth thus keeps others out until it has ended too.
 
     Args:
-        waiting: Called once if another process holds the lock.
+        on_wait: Called once if another process holds the lock.
 
     Raises:
         Cancelled: Cancelled while waiting.
@@ -32,10 +32,10 @@ def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Itera
     make_private_folder(root)
     with open(root / "lock", "a", opener=private) as file:
         if not try_lock(file.fileno()):
-            waiting()
+            on_wait()
             while not try_lock(file.fileno()):
                 if cancel.cancelled:
                     raise Cancelled
-                time.sleep(_LOOK_S)
+                time.sleep(_POLL_S)
         os.set_inheritable(file.fileno(), True)
         yield file.fileno()

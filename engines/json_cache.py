@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class KeptFile:
+class JsonCache:
     """A file of pages by key, always read and written as a whole.
 
     A file that is damaged or cannot be read or written is not an error for the user: it is logged
@@ -37,15 +37,15 @@ class KeptFile:
             return {}
         try:
             with open(self._path, "rb", opener=private) as file:
-                found = json.loads(file.read() or b"")
-            if not isinstance(found, dict):
+                pages = json.loads(file.read() or b"")
+            if not isinstance(pages, dict):
                 raise ValueError("it holds no names with values")
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:
             logger.warning("%s cannot be read and counts as empty: %s", self._path.name, error)
             return {}
-        return unpacked(found)
+        return unpacked(pages)
 
     def write(self, pages: Mapping[str, object]) -> None:
         """Write all pages, or leave the file unchanged."""
@@ -59,7 +59,7 @@ class KeptFile:
             logger.warning("%s was not written: %s", self._path.name, error)
 
 
-class Book(Generic[T]):
+class ValueCache(Generic[T]):
     """Values by key in such a file, or in memory only. Any thread can use it.
 
     If the file is lost, only the results that it held are.
@@ -78,7 +78,7 @@ class Book(Generic[T]):
         write: Callable[[T], object],
         most: int,
     ) -> None:
-        self._file = KeptFile(path)
+        self._file = JsonCache(path)
         self._to_value = read
         self._to_page = write
         self._most = most
@@ -93,15 +93,15 @@ class Book(Generic[T]):
         """Keep a value as the newest one."""
         with self._lock:
             # The file is read again: another process may have kept another value.
-            known = self._read() | self._values
-            known.pop(key, None)
-            self._write(dict([*known.items(), (key, value)][-self._most :]))
+            values = self._read() | self._values
+            values.pop(key, None)
+            self._write(dict([*values.items(), (key, value)][-self._most :]))
 
     def remove(self, key: str) -> None:
         """Remove a value, if there is one."""
         with self._lock:
             if key in self._values:
-                self._write({it: value for it, value in self._values.items() if it != key})
+                self._write({name: value for name, value in self._values.items() if name != key})
 
     def _read(self) -> dict[str, T]:
         pages = self._file.read().items()

@@ -36,12 +36,12 @@ _LAST_S: Final = 1.0
 """Seconds that clients get to read the last messages."""
 
 
-def door_of(scratch: Path) -> Path:
+def socket_of(scratch: Path) -> Path:
     """Return the path of the socket on which a shared worker's guardian listens."""
     return scratch / "d.sock"
 
 
-class Door:
+class WorkerClients:
     """The clients of one worker.
 
     Args:
@@ -49,36 +49,38 @@ class Door:
         first: Descriptor of the first client's connection.
 
     Attributes:
-        words: Descriptor that the worker writes its log to.
-        asked: A client has asked for the worker's end.
+        log_input: Descriptor that the worker writes its log to.
+        stop_requested: A client has asked for the worker's end.
     """
 
     def __init__(self, path: Path, first: int) -> None:
         self._listener: socket.socket | None = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen()
-        self._log, self.words = os.pipe()
+        self._log, self.log_input = os.pipe()
         os.set_blocking(self._log, False)
         self._log_ended = False
         self._tail: deque[bytes] = deque(maxlen=_TAIL)
         self._began = b""
-        self._users = [_User(socket.socket(fileno=first), joined=True)]
-        self._until: float | None = None
-        self.asked = False
+        self._clients = [_Client(socket.socket(fileno=first), joined=True)]
+        self._ends_at: float | None = None
+        self.stop_requested = False
 
     @property
-    def over(self) -> bool:
+    def is_ending(self) -> bool:
         """Whether the worker is to end, because a client asked for it or the last user left."""
-        return self.asked or (self._until is not None and time.monotonic() >= self._until)
+        return self.stop_requested or (
+            self._ends_at is not None and time.monotonic() >= self._ends_at
+        )
 
-    def tell(self, what: Mapping[str, Any]) -> None:
+    def broadcast(self, message: Mapping[str, Any]) -> None:
         """Send a message to all clients that have joined."""
-        self._send(_line(what))
+        self._send(_as_line(message))
 
-    def begin(self, pid: int) -> None:
+    def announce_start(self, pid: int) -> None:
         """Announce that the worker has started, and close this process's copy of its log pipe."""
-        os.close(self.words)
-        self._began = _line({"began": pid})
+        os.close(self.log_input)
+        self._began = _as_line({"began": pid})
         self._send(self._began)
 
     def serve(self, wake: int, seconds: float) -> None:
@@ -88,44 +90,46 @@ class Door:
             wake: Descriptor that becomes readable when a signal arrives.
             seconds: Longest time to wait.
         """
-        if self._until is not None:
-            seconds = max(0.0, min(seconds, self._until - time.monotonic()))
-        reading: list[int | socket.socket | _User] = [wake, *self._users]
+        if self._ends_at is not None:
+            seconds = max(0.0, min(seconds, self._ends_at - time.monotonic()))
+        sources: list[int | socket.socket | _Client] = [wake, *self._clients]
         if not self._log_ended:
-            reading.append(self._log)
+            sources.append(self._log)
         if self._listener is not None:
-            reading.append(self._listener)
-        pending = [it for it in self._users if it.pending]
-        ready, able, _ = select.select(reading, pending, [], seconds)
+            sources.append(self._listener)
+        pending = [client for client in self._clients if client.pending]
+        ready, writable, _ = select.select(sources, pending, [], seconds)
         if wake in ready:
             os.read(wake, 512)
         if self._log in ready:
-            self._hear_log()
+            self._forward_log()
         if self._listener is not None and self._listener in ready:
-            self._users.append(_User(self._listener.accept()[0]))
-        for user in able:
-            user.flush()
-        for user in [it for it in self._users if it in ready]:
-            self._hear(user)
+            self._clients.append(_Client(self._listener.accept()[0]))
+        for client in writable:
+            client.flush()
+        for client in [client for client in self._clients if client in ready]:
+            self._handle_commands(client)
 
     def shut(self) -> None:
         """Let no more clients in, because the worker is ending. `close` tells the present ones."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        self._until = None
+        self._ends_at = None
 
     def close(self, code: int) -> None:
         """Send the rest of the log and the exit code, and give clients `_LAST_S` to read it."""
-        while not self._log_ended and self._hear_log():
+        while not self._log_ended and self._forward_log():
             pass
-        self.tell({"ended": code})
+        self.broadcast({"ended": code})
         deadline = time.monotonic() + _LAST_S
-        while (left := [it for it in self._users if it.pending]) and time.monotonic() < deadline:
-            for user in select.select([], left, [], _LAST_S)[1]:
-                user.flush()
+        while (
+            left := [client for client in self._clients if client.pending]
+        ) and time.monotonic() < deadline:
+            for client in select.select([], left, [], _LAST_S)[1]:
+                client.flush()
 
-    def _hear_log(self) -> bool:
+    def _forward_log(self) -> bool:
         """Pass on a piece of the log; return whether there was one."""
         try:
             data = os.read(self._log, _CHUNK)
@@ -134,59 +138,59 @@ class Door:
         self._log_ended = not data
         if data:
             # Latin-1 maps each byte to one character, so no letter is split between two messages.
-            self._tail.append(_line({"words": data.decode("latin-1")}))
+            self._tail.append(_as_line({"words": data.decode("latin-1")}))
             self._send(self._tail[-1])
         return bool(data)
 
-    def _hear(self, user: _User) -> None:
-        for word, told in user.hear():
+    def _handle_commands(self, client: _Client) -> None:
+        for word, argument in client.read_commands():
             match word:
                 case "join":
-                    user.joined, self._until = True, None
-                    user.send(self._began + b"".join(self._tail))
+                    client.joined, self._ends_at = True, None
+                    client.send(self._began + b"".join(self._tail))
                 case "leave":
-                    self._leave(user, stays_s=_seconds(told))
+                    self._leave(client, stays_s=_seconds(argument))
                 case "look":
-                    user.send(_line({"users": self._count, "left_s": self._left_s}))
+                    client.send(_as_line({"users": self._count, "left_s": self._left_s}))
                 case "end":
-                    user.send(_line({"users": self._count}))
-                    self.asked = self.asked or not self._count
+                    client.send(_as_line({"users": self._count}))
+                    self.stop_requested = self.stop_requested or not self._count
                 case _:
-                    self.asked = True
-        if user.gone:
-            self._users.remove(user)
-            if user.joined:
-                self._leave(user, stays_s=0.0)
-            user.close()
+                    self.stop_requested = True
+        if client.has_ended:
+            self._clients.remove(client)
+            if client.joined:
+                self._leave(client, stays_s=0.0)
+            client.close()
 
-    def _leave(self, user: _User, stays_s: float) -> None:
+    def _leave(self, client: _Client, stays_s: float) -> None:
         """Remove a user; after the last one, end the worker or keep it for `stays_s` seconds."""
-        user.joined = False
+        client.joined = False
         if not self._count:
-            self._until = time.monotonic() + stays_s
-        user.send(_line({"left": bool(self._count or stays_s)}))
+            self._ends_at = time.monotonic() + stays_s
+        client.send(_as_line({"left": bool(self._count or stays_s)}))
 
     @property
     def _count(self) -> int:
-        return sum(it.joined for it in self._users)
+        return sum(client.joined for client in self._clients)
 
     @property
     def _left_s(self) -> float | None:
-        return None if self._until is None else max(0.0, self._until - time.monotonic())
+        return None if self._ends_at is None else max(0.0, self._ends_at - time.monotonic())
 
     def _send(self, line: bytes) -> None:
-        for user in self._users:
-            if user.joined:
-                user.send(line)
+        for client in self._clients:
+            if client.joined:
+                client.send(line)
 
 
-class _User:
+class _Client:
     """A client's connection.
 
     Attributes:
         joined: The client uses the worker.
         pending: Bytes that it has not read yet.
-        gone: The connection has ended.
+        has_ended: The connection has ended.
     """
 
     def __init__(self, connection: socket.socket, *, joined: bool = False) -> None:
@@ -195,12 +199,12 @@ class _User:
         self._rest = b""
         self.joined = joined
         self.pending = bytearray()
-        self.gone = False
+        self.has_ended = False
 
     def fileno(self) -> int:
         return self._connection.fileno()
 
-    def hear(self) -> list[tuple[str, str]]:
+    def read_commands(self) -> list[tuple[str, str]]:
         """Read commands as (word, argument); a line that is too long ends the connection."""
         try:
             data = self._connection.recv(_CHUNK)
@@ -209,9 +213,9 @@ class _User:
         except OSError:
             data = b""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        said = [line.decode("ascii", "replace").partition(" ") for line in lines]
-        self.gone = not data or len(self._rest) > _CHUNK
-        return [(word, told) for word, _, told in said]
+        commands = [line.decode("ascii", "replace").partition(" ") for line in lines]
+        self.has_ended = not data or len(self._rest) > _CHUNK
+        return [(word, argument) for word, _, argument in commands]
 
     def send(self, line: bytes) -> None:
         if len(self.pending) < _MOST_PENDING:
@@ -239,5 +243,5 @@ def _seconds(text: str) -> float:
     return seconds if 0.0 <= seconds < math.inf else 0.0
 
 
-def _line(what: Mapping[str, Any]) -> bytes:
-    return json.dumps(what).encode() + b"\n"
+def _as_line(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"

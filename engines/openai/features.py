@@ -14,11 +14,11 @@ from engines.openai.values import ServerKind
 
 
 @dataclass(frozen=True)
-class Habits:
+class ServerFeatures:
     """The fields that a kind of server knows, and its limits.
 
     Attributes:
-        hottest: Highest temperature that it accepts.
+        max_temperature: Highest temperature that it accepts.
         top_k: Accepts `top_k`.
         top_k_off: Value that turns top_k off.
         min_p: Accepts `min_p`.
@@ -30,15 +30,15 @@ class Habits:
         most_stops: Largest number of stop strings; None for any number.
         budget: Name of the field that limits reasoning, or None.
         thoughts: Accepts earlier reasoning in messages.
-        cuts_off: Silently drops the part of a prompt that is too long.
+        truncates_silently: Silently drops the part of a prompt that is too long.
         tool_choice: Can force the model to call a tool.
-        least_top_p: Lowest top_p that it accepts.
+        min_top_p: Lowest top_p that it accepts.
         ignores_end: Accepts `ignore_eos`.
-        ends: Accepts `min_tokens` and `stop_token_ids`.
+        ends_by_tokens: Accepts `min_tokens` and `stop_token_ids`.
         judges_prompt: Returns the probabilities of a prompt's tokens with `echo`.
     """
 
-    hottest: float = 2.0
+    max_temperature: float = 2.0
     top_k: bool = False
     top_k_off: int = 0
     min_p: bool = False
@@ -50,11 +50,11 @@ class Habits:
     most_stops: int | None = None
     budget: str | None = None
     thoughts: bool = False
-    cuts_off: bool = False
+    truncates_silently: bool = False
     tool_choice: bool = True
-    least_top_p: float = 0.0
+    min_top_p: float = 0.0
     ignores_end: bool = False
-    ends: bool = False
+    ends_by_tokens: bool = False
     judges_prompt: bool = False
 
 
@@ -64,8 +64,8 @@ BUDGET: Final = "thinking_token_budget"
 TOOLS: Final = "tools"
 """Some servers accept no tools for some models; tools are then described in the prompt."""
 
-HABITS: Final[dict[ServerKind, Habits]] = {
-    "vllm": Habits(
+FEATURES: Final[dict[ServerKind, ServerFeatures]] = {
+    "vllm": ServerFeatures(
         top_k=True,
         top_k_off=-1,
         min_p=True,
@@ -75,13 +75,13 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         continues=True,
         budget=BUDGET,
         thoughts=True,
-        least_top_p=1e-6,
+        min_top_p=1e-6,
         ignores_end=True,
-        ends=True,
+        ends_by_tokens=True,
         judges_prompt=True,
     ),
-    "llama-server": Habits(
-        hottest=math.inf,
+    "llama-server": ServerFeatures(
+        max_temperature=math.inf,
         top_k=True,
         min_p=True,
         repeat="repeat_penalty",
@@ -93,7 +93,7 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         thoughts=True,
         ignores_end=True,
     ),
-    "sglang": Habits(
+    "sglang": ServerFeatures(
         top_k=True,
         top_k_off=-1,
         min_p=True,
@@ -101,11 +101,11 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         template=True,
         continues=True,
         thoughts=True,
-        least_top_p=1e-6,
+        min_top_p=1e-6,
         ignores_end=True,
-        ends=True,
+        ends_by_tokens=True,
     ),
-    "lmstudio": Habits(top_k=True, repeat="repeat_penalty"),
-    "ollama": Habits(cuts_off=True, tool_choice=False),
-    "openai": Habits(most_stops=4),
+    "lmstudio": ServerFeatures(top_k=True, repeat="repeat_penalty"),
+    "ollama": ServerFeatures(truncates_silently=True, tool_choice=False),
+    "openai": ServerFeatures(most_stops=4),
 }
