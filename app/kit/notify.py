@@ -159,8 +159,10 @@ class Notifier(QObject):
         """Return whether an error card on the page already shows this text."""
         cards = self._window.findChildren(Panel)
         return any(
-            it.isVisible() and it.property("look") == "danger" and it.accessibleName() == words
-            for it in cards
+            card.isVisible()
+            and card.property("look") == "danger"
+            and card.accessibleName() == words
+            for card in cards
         )
 
     def telling(self, show: Callable[[UserError], object]) -> Callable[[Exception], None]:

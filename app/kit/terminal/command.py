@@ -142,23 +142,23 @@ def add_commands(
         required=required,
         parser_class=cast("type[CommandParser]", partial(CommandParser, as_json=parser.as_json)),
     )
-    for it in commands:
+    for command in commands:
         made = below.add_parser(
-            it.name,
-            aliases=it.aliases,
-            help=it.text,
-            description=f"{it.text[0].upper()}{it.text[1:]}.",
+            command.name,
+            aliases=command.aliases,
+            help=command.text,
+            description=f"{command.text[0].upper()}{command.text[1:]}.",
             parents=[anywhere],
         )
-        made.set_defaults(**{dest: it.name})
-        if it.run is not None or it.run_closed is not None:
-            made.set_defaults(run=it.run, run_closed=it.run_closed)
-        for argument in it.arguments:
+        made.set_defaults(**{dest: command.name})
+        if command.run is not None or command.run_closed is not None:
+            made.set_defaults(run=command.run, run_closed=command.run_closed)
+        for argument in command.arguments:
             if isinstance(argument, Argument):
                 argument.add_to(made)
                 continue
             group = made.add_mutually_exclusive_group()
             for alternative in argument:
                 alternative.add_to(group)
-        if it.verbs:
-            add_commands(made, "verb", it.verbs, anywhere, required=True)
+        if command.verbs:
+            add_commands(made, "verb", command.verbs, anywhere, required=True)

@@ -94,7 +94,7 @@ class FlowRow(QWidget):
             top += height + gap
 
     def _shown(self) -> list[QWidget]:
-        return [it for it in self._widgets if not it.isHidden()]
+        return [widget for widget in self._widgets if not widget.isHidden()]
 
     def _lines(self, room: int) -> list[list[QWidget]]:
         lines: list[list[QWidget]] = []

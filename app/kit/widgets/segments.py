@@ -86,7 +86,7 @@ class Segments(Panel):
         """
         gaps = self.box.spacing() * (len(self._buttons) - 1)
         margins = self.box.contentsMargins()
-        across = sum(it.sizeHint().width() for it in self._buttons.values()) + gaps
+        across = sum(button.sizeHint().width() for button in self._buttons.values()) + gaps
         fits = across + margins.left() + margins.right() + 2 <= width
         direction = QBoxLayout.Direction
         self.box.setDirection(direction.LeftToRight if fits else direction.TopToBottom)

@@ -107,5 +107,5 @@ def commands() -> tuple[WindowCommand, ...]:
 def _of_pages(group: str, called: str) -> Iterator[WindowCommand]:
     for page in pages():
         if page.group == group:
-            for it in page.commands:
-                yield WindowCommand(it.name, it.text, (it.keys,), called)
+            for command in page.commands:
+                yield WindowCommand(command.name, command.text, (command.keys,), called)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
     from app.models.pages.models_page import ModelsPage
     from app.window.desktop.pages.desktop import Desktop
-    from app.window.pages.chat_order import ChatOrder
     from app.window.pages.download_notices import DownloadNotices
+    from app.window.pages.sidebar_controller import SidebarController
     from app.window.presenters.window import WindowPresenters
     from app.window.scratch.pages.scratch_controller import ScratchController
 
@@ -67,7 +67,7 @@ class MainWindow(WindowFrame):
     notifier: Notifier
     chooser: ModelChooser
     chat_actions: ChatActions
-    order: ChatOrder
+    order: SidebarController
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
@@ -127,7 +127,7 @@ class MainWindow(WindowFrame):
         from app.connections.pages.going_online import GoingOnline
         from app.kit.notify import Notifier
         from app.models.library.pages.chooser import ModelChooser
-        from app.window.pages.chat_order import ChatOrder
+        from app.window.pages.sidebar_controller import SidebarController
 
         presenters = self.presenters
         self.chat = presenters.chat_page.open_chat
@@ -150,7 +150,9 @@ class MainWindow(WindowFrame):
             lambda ids: self.exporter.ask(ids),  # noqa: PLW0108 - made when needed
             self,
         )
-        self.order = ChatOrder(self.sidebar, presenters.chats, presenters.search, self.chat_actions)
+        self.order = SidebarController(
+            self.sidebar, presenters.chats, presenters.search, self.chat_actions
+        )
         self.order.found.connect(self.uncover_page)
 
     def _make_chat_page(self) -> None:
@@ -231,8 +233,8 @@ class MainWindow(WindowFrame):
         from app.assistants.pages.prompt_use import PromptUse
         from app.chats.composer.pages.chat_collections import ChatCollections
         from app.chats.pages.assistant_controller import AssistantsController
-        from app.window.pages.chat_order import HitOpening
         from app.window.pages.download_notices import DownloadNotices
+        from app.window.pages.sidebar_controller import HitOpening
         from app.window.scratch.pages.scratch_controller import ScratchController
 
         presenters, page = self.presenters, self.page
@@ -300,7 +302,7 @@ class MainWindow(WindowFrame):
             from app.window.pages.pages import PageTools, pages
 
             tools = PageTools(self.presenters, self.notifier, self, self.chooser, self.online)
-            entry = next(it for it in pages() if it.name == name)
+            entry = next(page for page in pages() if page.name == name)
             self._pages[name] = entry.make(tools)
         return self._pages[name]
 
@@ -393,7 +395,7 @@ class MainWindow(WindowFrame):
         from app.models.library.pages.model_box import ModelBox
 
         entries = self.chooser.entries()
-        named = next((it.id for it in entries if value in (it.id, it.name)), str(value))
+        named = next((entry.id for entry in entries if value in (entry.id, entry.name)), str(value))
         box = ModelBox("model", "")
         box.show_models(entries, named)
         box.chosen.connect(changed)
@@ -624,8 +626,8 @@ class MainWindow(WindowFrame):
         sidebar.places.import_chats.connect(lambda: self.importer.ask())  # noqa: PLW0108 - made when needed
         sidebar.chats.opened.connect(self._look_at_chat)
         sidebar.chats.chosen.connect(self.open_chat)
-        self.chat_actions.gone.connect(self.leave)
-        self.chat_actions.back.connect(self._look_at_chat)
+        self.chat_actions.deleted.connect(self.leave)
+        self.chat_actions.restored.connect(self._look_at_chat)
         self.chat_actions.copied.connect(self.open_chat)
         self.chat.opened.connect(self.refresh)
         self.chat.stored.connect(self.refresh)

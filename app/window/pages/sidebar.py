@@ -132,7 +132,7 @@ class Sidebar(QWidget):
         from app.chats.sidebar.pages.bulk_bar import BulkBar
 
         bulk = BulkBar(self)
-        bulk.let_go.connect(self.chats.let_go)
+        bulk.clear_selection.connect(self.chats.clear_selection)
         bulk.wanted.connect(self.bulk_wanted)
         bulk.fill.connect(self.bulk_fill)
         self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
@@ -195,7 +195,7 @@ class Sidebar(QWidget):
             self._shown.setCurrentWidget(self.chats)
         if scope != self.model.scope:
             self.chats.reload(scope)
-            self.chats.let_go()
+            self.chats.clear_selection()
         self._show_list()
         self.chats.setFocus()
 
@@ -229,7 +229,7 @@ class Sidebar(QWidget):
             return True
         focus = QApplication.focusWidget()
         if self.chats.is_bulk and focus is not None and self.isAncestorOf(focus):
-            self.chats.let_go()
+            self.chats.clear_selection()
             return True
         return False
 

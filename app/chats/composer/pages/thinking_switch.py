@@ -56,16 +56,16 @@ class ThinkingSwitch(Chip):
         self.setVisible(bool(self._choices))
         self._shown = ""
         if facts is not None and self._choices:
-            usual = facts.effort or list(self._choices)[-1] if facts.thinks else OFF
-            self._shown = choice if choice in self._choices else usual
+            default = facts.effort or list(self._choices)[-1] if facts.thinks else OFF
+            self._shown = choice if choice in self._choices else default
         self.setChecked(self._shown not in {"", OFF})
         level = self._choices.get(self._shown, "") if self._shown not in {"", OFF, ON} else ""
         self.setText(self.tr("Think: {level}").format(level=level) if level else self.tr("Think"))
 
     def fill(self, menu: QMenu) -> None:
         """Add a submenu with the choices to a menu, for when the switch has no room."""
-        inside = menu.addMenu(self.tr("Think"))
-        self._fill_choices(inside)
+        submenu = menu.addMenu(self.tr("Think"))
+        self._fill_choices(submenu)
 
     def _press(self) -> None:
         if set(self._choices) == {OFF, ON}:

@@ -68,12 +68,12 @@ class ContextWarning(Panel):
         self._what.setText(what)
         self._why.setText(why)
         self.setAccessibleName(f"{what}. {why}")
-        without_others = use.prompt < use.context
+        older_can_go = use.prompt < use.context
         shown = {
-            "send": without_others,
+            "send": older_can_go,
             "shorten": True,
-            "compact": without_others and use.policy != "compact",
-            "leave_out": without_others and use.policy == "stop",
+            "compact": older_can_go and use.policy != "compact",
+            "leave_out": older_can_go and use.policy == "stop",
             "larger": use.most == 0 or use.most > use.context,
         }
         for key, button in self._buttons.items():
@@ -86,6 +86,7 @@ class ContextWarning(Panel):
         self._buttons[first].setFocus(Qt.FocusReason.PopupFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange the buttons for the new width."""
         super().resizeEvent(event)
         self._arrange(event.size().width())
 

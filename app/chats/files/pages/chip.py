@@ -82,9 +82,10 @@ class FileChip(Panel):
         self.setMaximumWidth(WIDEST)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._face.let_clicks_through()
-        self.say(words)
+        self.set_text(words)
 
     def minimumSizeHint(self) -> QSize:
+        """Return a width at which the beginning of the name stays readable."""
         return QSize(scaled(120), super().minimumSizeHint().height())
 
     @property
@@ -92,7 +93,7 @@ class FileChip(Panel):
         """The text below the name."""
         return " · ".join(filter(None, [self._words.text(), self._more.text()]))
 
-    def say(self, words: str, more: str = "", removes: str = "") -> None:
+    def set_text(self, words: str, more: str = "", removes: str = "") -> None:
         """Set the text below the name.
 
         Args:
@@ -128,9 +129,11 @@ class FileChip(Panel):
         self.updateGeometry()
 
     def focus(self) -> None:
+        """Focus the chip."""
         self._face.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Emit `removed` on Delete or Backspace, if the attachment can be removed."""
         removes = isinstance(event, QKeyEvent) and event.key() in _REMOVING
         if removes and event.type() is QEvent.Type.KeyPress and not self._remove.isHidden():
             self.removed.emit()

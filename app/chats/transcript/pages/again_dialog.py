@@ -41,7 +41,7 @@ class AgainDialog(FormDialog):
         super().__init__("againDialog", title, save, "againCancel", parent=parent)
         self._choose = choose
         self._model = ModelBox("againInModel", self.tr("Same as this chat"))
-        model = next((it.id for it in entries if current in {it.id, it.name}), None)
+        model = next((entry.id for entry in entries if current in {entry.id, entry.name}), None)
         self._model.show_models(entries, model)
         self._usual_model = self._model.chosen_model
         self._temperature = DoubleSpinBox()

@@ -229,7 +229,7 @@ class ChatAnswers(QObject):
     def step(self, by: int) -> None:
         """Show the previous (-1) or next (1) branch at the focused message, else the last fork."""
         focused = self._focused()
-        forked = [it for it in self._transcript.messages if it.id in self._forks]
+        forked = [message for message in self._transcript.messages if message.id in self._forks]
         if focused is not None and focused.id in self._forks:
             self._go(by, focused)
         elif forked:

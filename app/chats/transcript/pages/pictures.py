@@ -52,7 +52,7 @@ class Pictures(QObject):
     def _is_allowed(self, order: Order) -> bool:
         from app.markdown.local_files import is_named
 
-        asked = (it.text for it in self._transcript.messages if it.role == "user")
+        asked = (message.text for message in self._transcript.messages if message.role == "user")
         return order.kind != "file" or is_named(order.source, asked)
 
     def _drawn(self, order: Order, image: QImage | None) -> None:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.files.pages.chip import FileChip
-from app.chats.files.pages.words import about, drawing_of, given, given_of_collections
+from app.chats.files.pages.words import (
+    collections_sentence,
+    coverage_sentence,
+    description,
+    drawing_of,
+)
 from app.documents.values.documents import share_told
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
@@ -77,7 +82,7 @@ class SentFiles(QObject):
         chip = FileChip(
             drawing_of(file.kind),
             file.name,
-            about(file),
+            description(file),
             opens=self.tr("Enter opens it."),
             removes=self.tr("Ask again without {name}").format(name=file.name),
             object_name="openSentFile",
@@ -93,8 +98,8 @@ class SentFiles(QObject):
         view = self._transcript.view_of(answer_id)
         if view is not None:
             attached = {it.name for it in self._attached().values()}
-            shares = [it for it in grounded.shares if it.name in attached]
-            others = [it.name for it in grounded.shares if it.name not in attached]
+            shares = [share for share in grounded.shares if share.name in attached]
+            others = [share.name for share in grounded.shares if share.name not in attached]
             self._say(view, shares, others)
 
     def _ended(self, answer: StoredMessage) -> None:
@@ -105,7 +110,11 @@ class SentFiles(QObject):
 
     def _attached(self) -> dict[str, Attachment]:
         """Return the files of all messages, by their hashes."""
-        return {it.sha256: it for sent in self._transcript.messages for it in sent.attachments}
+        return {
+            attachment.sha256: attachment
+            for sent in self._transcript.messages
+            for attachment in sent.attachments
+        }
 
     def _say(
         self, view: MessageView, shares: Iterable[FileShare], collected: Sequence[str]
@@ -117,8 +126,8 @@ class SentFiles(QObject):
             shares: The files attached to messages.
             collected: The names of the files that belong to collections.
         """
-        lines = [given(share) for share in shares if not share.complete]
+        lines = [coverage_sentence(share) for share in shares if not share.complete]
         if collected:
-            lines.append(given_of_collections(collected))
+            lines.append(collections_sentence(collected))
         note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
         view.show_part("toldFiles", note, above=True)

@@ -144,7 +144,9 @@ class Transcript(ColumnPage):
         """Return the live message that contains a widget."""
         if widget is None:
             return None
-        return next((it for it in self._views if it is widget or it.isAncestorOf(widget)), None)
+        return next(
+            (view for view in self._views if view is widget or view.isAncestorOf(widget)), None
+        )
 
     def show_messages(self, messages: tuple[StoredMessage, ...]) -> None:
         """Show another chat, scrolled to its end."""

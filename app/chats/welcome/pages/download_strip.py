@@ -59,7 +59,7 @@ class DownloadStrip(QWidget):
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show the progress of the downloads that are not finished."""
-        going = [it for it in downloads if it.state in UNDER_WAY]
+        going = [download for download in downloads if download.state in UNDER_WAY]
         self._going = bool(going)
         if going:
             self._show_going(going[0], len(going))

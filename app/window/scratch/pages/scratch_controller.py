@@ -66,7 +66,7 @@ class ScratchController(QObject):
                 self._report,
                 self._switching.place_of,
             )
-            self.shown.page.fixes.wanted.connect(self._switching.mend)
+            self.shown.page.fixes.wanted.connect(self._switching.apply_fix)
             saving = Exporter(
                 presenters.chats, presenters.exporting, self.shown.notifier, self.shown
             )

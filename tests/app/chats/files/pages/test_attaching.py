@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
 
-from app.chats.composer.pages.hindrance_line import HindranceLine
+from app.chats.composer.pages.blocked_file_line import HindranceLine
 from app.chats.context.pages.card import ContextCard
 from app.chats.files.pages.chip import FileChip
 from app.chats.history.store.drafts import DraftStore

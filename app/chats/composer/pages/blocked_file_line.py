@@ -21,7 +21,7 @@ _LEAST = 420
 """The height of the window in pixels from which the whole line is shown."""
 
 
-class HindranceLine(Panel):
+class BlockedFileLine(Panel):
     """The line that says why a file cannot be sent.
 
     Signals:
@@ -70,9 +70,9 @@ class HindranceLine(Panel):
             self._what.setText(translated(failure.what))
             self._why.setText(f"{translated(failure.why)} {translated(failure.do)}")
             self.setAccessibleName(in_full(error))
-            mends = button_of(failure)
-            if mends is not None:
-                drawing, words = mends
+            button = button_of(failure)
+            if button is not None:
+                drawing, words = button
                 self._button = LabelledButton(drawing, words, "fixHindrance", parent=self)
                 self._button.clicked.connect(lambda: self.fix.emit(failure))
                 self._row.insertWidget(0, self._button)
@@ -81,6 +81,7 @@ class HindranceLine(Panel):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide or show the reason, depending on the height of the window."""
         super().resizeEvent(event)
         self._fit()
 

@@ -10,7 +10,7 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
 
-class StayLine(Panel):
+class LocalOnlyLine(Panel):
     """The line that says that a chat stays on this computer, with a button that changes that.
 
     Signals:
