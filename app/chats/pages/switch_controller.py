@@ -1,4 +1,4 @@
-"""Connects the chat with the engines: the destination of its text, and other engines for its model."""
+"""Connects the chat with the engines: where its text is sent, and other engines for its model."""
 
 from __future__ import annotations
 

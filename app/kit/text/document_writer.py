@@ -10,7 +10,7 @@ from itertools import count
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
 
-from app.kit.text.drawing import Order
+from app.kit.text.drawing import PictureRequest
 from app.kit.text.formats import (
     CODE_PAD,
     END_OF_RUN,
@@ -30,7 +30,7 @@ MOST_PICTURES = 300
 class _Gap:
     """A place that holds the source of a picture until the picture is drawn."""
 
-    order: Order
+    request: PictureRequest
     start: int
     length: int
     words: str
@@ -42,7 +42,7 @@ class SpanWriter:
     Args:
         document: The document.
         formats: Its formats.
-        ratio: As in `Order`.
+        ratio: As in `PictureRequest`.
     """
 
     def __init__(self, document: QTextDocument, formats: TextFormats, ratio: float) -> None:
@@ -87,11 +87,11 @@ class SpanWriter:
         if not position:
             self._room = MOST_PICTURES
 
-    def missing(self) -> tuple[Order, ...]:
+    def missing(self) -> tuple[PictureRequest, ...]:
         """Return the pictures that are still missing, each once."""
-        return tuple(dict.fromkeys(gap.order for gap in self._gaps[: self._room]))
+        return tuple(dict.fromkeys(gap.request for gap in self._gaps[: self._room]))
 
-    def put(self, pictures: Mapping[Order, QImage | None]) -> Iterator[tuple[int, int]]:
+    def put(self, pictures: Mapping[PictureRequest, QImage | None]) -> Iterator[tuple[int, int]]:
         """Insert pictures in place of their sources.
 
         Args:
@@ -103,24 +103,24 @@ class SpanWriter:
         moved = 0
         gaps: list[_Gap] = []
         for gap in self._gaps:
-            image = pictures.get(gap.order)
+            image = pictures.get(gap.request)
             start = gap.start + moved
             if image is not None and self._room:
                 self._room -= 1
                 self._fill(replace(gap, start=start), image)
                 yield start, 1 - gap.length
                 moved += 1 - gap.length
-            elif gap.order not in pictures:
+            elif gap.request not in pictures:
                 gaps.append(replace(gap, start=start))
         self._gaps = gaps
 
     def _leave_gap(
         self, cursor: QTextCursor, source: str, kind: PictureKind, words: str, heading: int
     ) -> None:
-        order = self._formats.order(source, kind, heading, self._ratio)
+        request = self._formats.picture_request(source, kind, heading, self._ratio)
         start = cursor.position()
         cursor.insertText(words.replace("\n", LINE_BREAK), self._formats.source(kind, heading))
-        self._gaps.append(_Gap(order, start, cursor.position() - start, words))
+        self._gaps.append(_Gap(request, start, cursor.position() - start, words))
 
     def _sign(self, cursor: QTextCursor, span: Span, heading: int) -> None:
         """Insert the icon of its verdict after a quote."""
@@ -131,7 +131,7 @@ class SpanWriter:
         cursor.insertImage(shape)
 
     def _fill(self, gap: _Gap, image: QImage) -> None:
-        name = f"picture:{hash(gap.order):x}"
+        name = f"picture:{hash(gap.request):x}"
         self._document.addResource(
             QTextDocument.ResourceType.ImageResource.value, QUrl(name), image
         )
@@ -139,7 +139,7 @@ class SpanWriter:
         cursor.setPosition(gap.start)
         cursor.setPosition(gap.start + gap.length, QTextCursor.MoveMode.KeepAnchor)
         size = image.deviceIndependentSize()
-        cursor.insertImage(self._formats.image(name, size, gap.words, gap.order.kind))
+        cursor.insertImage(self._formats.image(name, size, gap.words, gap.request.kind))
 
 
 def _written(span: Span) -> str:
@@ -193,7 +193,7 @@ class DocumentWriter:
         document: The document.
         formats: Its formats.
         closed: Called with each code block that is complete, to colour it.
-        ratio: As in `Order`.
+        ratio: As in `PictureRequest`.
     """
 
     def __init__(
@@ -234,11 +234,11 @@ class DocumentWriter:
         """The blocks that the document holds."""
         return tuple(written.block for written in self._written)
 
-    def missing(self) -> tuple[Order, ...]:
+    def missing(self) -> tuple[PictureRequest, ...]:
         """Return the pictures whose sources are shown until they are drawn."""
         return self._spans.missing()
 
-    def put(self, pictures: Mapping[Order, QImage | None]) -> None:
+    def put(self, pictures: Mapping[PictureRequest, QImage | None]) -> None:
         """Replace the sources of pictures with the pictures."""
         self._edit(lambda: self._put(pictures))
 
@@ -288,7 +288,7 @@ class DocumentWriter:
     def _block_at(self, position: int) -> int:
         return self._document.findBlock(position).blockNumber()
 
-    def _put(self, pictures: Mapping[Order, QImage | None]) -> None:
+    def _put(self, pictures: Mapping[PictureRequest, QImage | None]) -> None:
         self._found.clear()
         index, moved = 0, 0
         for position, longer in self._spans.put(pictures):
@@ -415,13 +415,13 @@ class DocumentWriter:
         self._begin(cursor, self._formats.block(block, before))
         columns = len(block.align)
         shape = self._formats.table(block.place, columns)
-        order = list(range(columns))
+        column_order = list(range(columns))
         if is_right_to_left(span for row in block.rows for cell in row for span in cell):
-            order.reverse()  # Qt lays out tables only from the left
+            column_order.reverse()  # Qt lays out tables only from the left
             shape.setAlignment(Qt.AlignmentFlag.AlignRight)
         table = cursor.insertTable(len(block.rows), columns, shape)
         for row, cells in enumerate(block.rows):
-            for place, column in enumerate(order):
+            for place, column in enumerate(column_order):
                 spans = cells[column]
                 inside = table.cellAt(row, place).firstCursorPosition()
                 inside.setBlockFormat(self._formats.cell(spans, block.align[column], row == 0))

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
 from app.kit.look.fonts import code_font, text_font
 from app.kit.look.icons import pixmap
 from app.kit.look.theme import Theme, Tone, colour_of
-from app.kit.text.drawing import Order
+from app.kit.text.drawing import PictureRequest
 from app.markdown.blocks import (
     Align,
     Block,
@@ -208,13 +208,15 @@ class TextFormats:
         shape.setForeground(QBrush(QColor(self.theme.muted)))
         return shape
 
-    def order(self, source: str, kind: PictureKind, heading: int, ratio: float) -> Order:
-        """Return the order for a picture in the size and colour of its text."""
+    def picture_request(
+        self, source: str, kind: PictureKind, heading: int, ratio: float
+    ) -> PictureRequest:
+        """Return the request for a picture in the size and colour of its text."""
         if kind == "file":
-            return Order(source, kind, 0, 0, "", ratio)
+            return PictureRequest(source, kind, 0, 0, "", ratio)
         size = round(self.size * _HEADINGS[heading])
         metrics = QFontMetrics(text_font(self.size))
-        return Order(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
+        return PictureRequest(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
 
     def image(self, name: str, size: QSizeF, words: str, kind: PictureKind) -> QTextImageFormat:
         """Return the format of a picture.

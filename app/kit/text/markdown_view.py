@@ -28,7 +28,7 @@ from app.kit.text.code_buttons import CodeButtons
 from app.kit.text.code_colours import CodeColours
 from app.kit.text.decorations import paint_decorations
 from app.kit.text.document_writer import DocumentWriter, WrittenCode
-from app.kit.text.drawing import Order
+from app.kit.text.drawing import PictureRequest
 from app.kit.text.formats import CODE_PAD, QUOTE, TextFormats
 from app.kit.text.selected_text import anchor_height, plain_text, scroll_to
 from app.markdown.blocks import Block
@@ -132,7 +132,7 @@ class MarkdownView(QTextBrowser):
         self._codes: dict[int, WrittenCode] = {}
         self._plain: tuple[Block, ...] = ()
         self._tips: Mapping[int, str] = {}
-        self._came: dict[Order, QImage | None] = {}
+        self._came: dict[PictureRequest, QImage | None] = {}
         self._gather = QTimer(self)
         self._gather.setSingleShot(True)
         self._gather.timeout.connect(self._put_pictures)
@@ -215,13 +215,13 @@ class MarkdownView(QTextBrowser):
         self._after_drawing()
         self._want()
 
-    def missing(self) -> tuple[Order, ...]:
+    def missing(self) -> tuple[PictureRequest, ...]:
         """Return the pictures that the text still waits for."""
         return self._writer.missing()
 
-    def put(self, order: Order, image: QImage | None) -> None:
+    def put(self, request: PictureRequest, image: QImage | None) -> None:
         """Give the text a picture that it waits for; None if it could not be drawn."""
-        self._came[order] = image
+        self._came[request] = image
         if not self._gather.isActive():
             self._gather.start(_GATHER_MS)
 

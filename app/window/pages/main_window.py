@@ -654,7 +654,7 @@ class MainWindow(WindowFrame):
         presenters.models.mtp_known.connect(self.page.mtp.show_files)
         for shows in (self.strip, self.page.welcome, self.sidebar):
             presenters.downloads.changed.connect(shows.show_downloads)
-        presenters.downloads.came.connect(self.strip.show_came)
+        presenters.downloads.came.connect(self.strip.show_completed)
         self.strip.use.connect(presenters.downloads.use)
         chooser.changed.connect(self.strip.dismiss)
         self.notices.use.connect(self.chat_with)

@@ -248,7 +248,7 @@ class ChatContext(QObject):
     def pin(self, message: StoredMessage) -> None:
         """Pin a message, or unpin it if it is pinned."""
         pinned = replace(message, pinned=not message.pinned)
-        self._transcript.renew(pinned)
+        self._transcript.update_message(pinned)
         self._uses.pin(message, pinned.pinned)
 
     def _pin_by_id(self, message_id: str) -> None:

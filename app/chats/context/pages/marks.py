@@ -86,7 +86,7 @@ class ContextMarks(QObject):
 
         line = view.findChild(ProgressLine)
         if compaction.state == "begun" and line is not None:
-            line.say(
+            line.show_text(
                 self.tr("Summarising the {messages} oldest messages").format(
                     messages=compaction.messages
                 )

@@ -317,7 +317,7 @@ class ChatFind(QObject):
         Returns:
             0 if there is no hit from that message on; -1 if there are no hits at all.
         """
-        first_view = self._transcript.view_around(self._transcript.place.first_seen())
+        first_view = self._transcript.view_around(self._transcript.scroll_keeper.first_seen())
         ids = [message_id for message_id, _ in self._counts]
         first_id = first_view.message.id if first_view is not None else ""
         start = ids.index(first_id) if first_id in ids else 0

@@ -95,7 +95,7 @@ class Highlights(QObject):
         place.setPosition(cursor.selectionStart())
         area = view.view.cursorRect(place)
         top = view.view.viewport().mapTo(view, area.topLeft()).y()
-        self._transcript.place.reveal(view, top, area.height())
+        self._transcript.scroll_keeper.reveal(view, top, area.height())
 
 
 def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:

@@ -51,17 +51,18 @@ class InlineEdit(Panel):
         self._done.setObjectName("inlineEditDone")
         self._done.setProperty("look", "primary")
         self._done.clicked.connect(self._finish)
-        below = QHBoxLayout()
-        below.setSpacing(GRID)
-        below.addWidget(Label(note, "small", name="inlineEditNote", wrap=True), 1)
-        below.addWidget(cancel)
-        below.addWidget(self._done)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(Label(note, "small", name="inlineEditNote", wrap=True), 1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self._done)
         self.box.addWidget(self.edit)
-        self.box.addLayout(below)
+        self.box.addLayout(buttons)
         self._changed()
 
     @property
     def text(self) -> str:
+        """The text in the editor."""
         return self.edit.toPlainText()
 
     def set_send_with(self, keys: str) -> None:
@@ -69,9 +70,11 @@ class InlineEdit(Panel):
         self.edit.set_send_with(keys)
 
     def focus(self) -> None:
+        """Focus the text."""
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the focus in the frame, and cancel the editing on Escape."""
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self.setProperty("focused", event.type() is QEvent.Type.FocusIn)
             self.style().unpolish(self)

@@ -66,9 +66,15 @@ class SentFiles(QObject):
             view.show_part("files", self._row(message), above=True)
         if message.sources:
             files = self._attached()
-            told = {source.document: source.name for source in message.sources}
-            shares = [share_told(files[it], message.sources) for it in told if it in files]
-            self._say(view, shares, [name for it, name in told.items() if it not in files])
+            source_names = {source.document: source.name for source in message.sources}
+            shares = [
+                share_told(files[sha256], message.sources)
+                for sha256 in source_names
+                if sha256 in files
+            ]
+            self._show_note(
+                view, shares, [name for sha256, name in source_names.items() if sha256 not in files]
+            )
 
     def _row(self, message: StoredMessage) -> FlowRow:
         row = FlowRow(trailing=True)
@@ -97,10 +103,10 @@ class SentFiles(QObject):
     def _grounded(self, answer_id: str, grounded: Grounded) -> None:
         view = self._transcript.view_of(answer_id)
         if view is not None:
-            attached = {it.name for it in self._attached().values()}
+            attached = {file.name for file in self._attached().values()}
             shares = [share for share in grounded.shares if share.name in attached]
             others = [share.name for share in grounded.shares if share.name not in attached]
-            self._say(view, shares, others)
+            self._show_note(view, shares, others)
 
     def _ended(self, answer: StoredMessage) -> None:
         """Show the files again, as the answer's view can have been filled again."""
@@ -116,7 +122,7 @@ class SentFiles(QObject):
             for attachment in sent.attachments
         }
 
-    def _say(
+    def _show_note(
         self, view: MessageView, shares: Iterable[FileShare], collected: Sequence[str]
     ) -> None:
         """Show which files the model was given only in part.

@@ -177,7 +177,7 @@ def test_of_a_scan_that_the_model_does_not_see_nothing_is_in(ui: Ui, tmp_path: P
     ui.qtbot.waitUntil(lambda: "scan without text · nothing of it is in" in chips(ui)["scan.pdf"])
     ui.ask("What does it say?")
     assert ui.find(QLabel, "toldFiles").text() == (
-        "The model was given nothing of scan.pdf: its pages are scanned."
+        "The model was given nothing from scan.pdf: its pages are scanned."
     )
 
 

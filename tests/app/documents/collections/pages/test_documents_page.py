@@ -279,7 +279,7 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     ui.ask("When does the lease end?")
     prompt = ui.engine.requests[-1].messages[-1].text
     assert "31 March 2027" in prompt
-    told = "The model was given passages of lease.txt."
+    told = "The model was given passages from lease.txt."
     assert ui.find(Label, "toldFiles").text() == told
     ui.page.reload()
     assert ui.find(Label, "toldFiles").text() == told
