@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from app.base.errors import DatabaseDamaged
-from app.kit.look.language import speak
+from app.kit.look.language import install_language
 from app.settings.pages.appearance import Appearance
 from app.settings.values.fields import Settings
 from app.start.end_signals import EndSignals
@@ -42,7 +42,7 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
     close_to_others(opened.folder.root / LOCK)
     try:
         first = first_presenters(opened)
-        speak(app, first.settings.current.language)
+        install_language(app, first.settings.current.language)
         appearance = Appearance(app)
         appearance.apply(first.settings.current)
         first.settings.changed.connect(appearance.apply)

@@ -77,7 +77,7 @@ def passed_on(folder: DataFolder, wish: LaunchRequest) -> bool:
 
 def _application() -> QApplication:
     from app.kit.look.icons import app_icon
-    from app.kit.look.language import speak
+    from app.kit.look.language import install_language
     from app.window.pages.application import Application
 
     present = QApplication.instance()
@@ -88,5 +88,5 @@ def _application() -> QApplication:
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)
     app.setWindowIcon(app_icon())
-    speak(app, Settings().language)
+    install_language(app, Settings().language)
     return app

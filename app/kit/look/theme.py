@@ -235,8 +235,8 @@ def theme_of(palette: QPalette) -> Theme:
     This compares a role that style sheets do not overwrite, as they do with most others.
     """
     side = palette.color(QPalette.ColorRole.AlternateBase)
-    like = DARK if side.lightness() < 128 else LIGHT
-    return next((theme for theme in THEMES if QColor(theme.side) == side), like)
+    closest = DARK if side.lightness() < 128 else LIGHT
+    return next((theme for theme in THEMES if QColor(theme.side) == side), closest)
 
 
 def chosen_theme(*, dark: bool, high: bool) -> Theme:
@@ -273,10 +273,10 @@ def palette_of(theme: Theme) -> QPalette:
         role.Shadow: theme.pressed,
     }
     palette = QPalette()
-    for which, colour in colours.items():
-        palette.setColor(which, QColor(colour))
-    for which in (role.WindowText, role.Text, role.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, which, QColor(theme.muted))
+    for palette_role, colour in colours.items():
+        palette.setColor(palette_role, QColor(colour))
+    for palette_role in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, palette_role, QColor(theme.muted))
     return palette
 
 

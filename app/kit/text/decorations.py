@@ -98,7 +98,9 @@ def _paint_changes(
 
 def blended(under: str, over: str, share: float) -> QColor:
     """Mix two colours; `share` is the share of `over`, 0 to 1."""
-    one, other = ((it.red(), it.green(), it.blue()) for it in (QColor(under), QColor(over)))
+    one, other = (
+        (colour.red(), colour.green(), colour.blue()) for colour in (QColor(under), QColor(over))
+    )
     red, green, blue = (
         round(low + (high - low) * share) for low, high in zip(one, other, strict=True)
     )

@@ -79,7 +79,7 @@ class SpanWriter:
             else:
                 cursor.insertText(span.text, self._formats.span(span, heading))
             if span.ends and span.quote:
-                self._sign(cursor, span, heading)
+                self._insert_verdict(cursor, span, heading)
 
     def forget_from(self, position: int) -> None:
         """Forget the pictures from this position on, as that text is about to be removed."""
@@ -122,7 +122,7 @@ class SpanWriter:
         cursor.insertText(words.replace("\n", LINE_BREAK), self._formats.source(kind, heading))
         self._gaps.append(_Gap(request, start, cursor.position() - start, words))
 
-    def _sign(self, cursor: QTextCursor, span: Span, heading: int) -> None:
+    def _insert_verdict(self, cursor: QTextCursor, span: Span, heading: int) -> None:
         """Insert the icon of its verdict after a quote."""
         shape, picture = self._formats.verdict(span, heading, self._ratio)
         self._document.addResource(
@@ -212,7 +212,7 @@ class DocumentWriter:
         self._settled = 0
         self._fresh = True
         self._ids = count(1)
-        self._found: dict[int, WrittenCode] = {}
+        self._located: dict[int, WrittenCode] = {}
 
     def update(self, settled: Sequence[Block], tail: Sequence[Block]) -> None:
         """Append blocks.
@@ -252,15 +252,15 @@ class DocumentWriter:
     def code_blocks(self) -> list[WrittenCode]:
         """Return the code blocks; the places of those above the last block are cached."""
         last = len(self._written) - 1
-        found = []
+        codes = []
         for index in self._codes:
             written = self._written[index]
             if isinstance(written.block, Code):
-                code = self._found.get(written.code_id) or self._find(index, written.block)
+                code = self._located.get(written.code_id) or self._locate(index, written.block)
                 if index < last:
-                    self._found[written.code_id] = code
-                found.append(code)
-        return found
+                    self._located[written.code_id] = code
+                codes.append(code)
+        return codes
 
     @property
     def tail_top(self) -> float:
@@ -279,7 +279,7 @@ class DocumentWriter:
         """Return the number of the `QTextBlock` that holds the label above the code."""
         return self._block_at(written.start + (0 if written.fresh else 1))
 
-    def _find(self, index: int, code: Code) -> WrittenCode:
+    def _locate(self, index: int, code: Code) -> WrittenCode:
         written, last = self._written[index], self._document.blockCount() - 1
         if index + 1 < len(self._written):
             last = self._block_at(self._written[index + 1].start)
@@ -289,7 +289,7 @@ class DocumentWriter:
         return self._document.findBlock(position).blockNumber()
 
     def _put(self, pictures: Mapping[PictureRequest, QImage | None]) -> None:
-        self._found.clear()
+        self._located.clear()
         index, moved = 0, 0
         for position, longer in self._spans.put(pictures):
             while index < len(self._written) and self._written[index].start + moved <= position:
@@ -343,7 +343,7 @@ class DocumentWriter:
         if index < len(self._written):
             written = self._written[index]
             if index == 0:
-                self._found.clear()
+                self._located.clear()
             self._spans.forget_from(written.start)
             cursor = QTextCursor(self._document)
             cursor.setPosition(written.start)
@@ -423,9 +423,9 @@ class DocumentWriter:
         for row, cells in enumerate(block.rows):
             for place, column in enumerate(column_order):
                 spans = cells[column]
-                inside = table.cellAt(row, place).firstCursorPosition()
-                inside.setBlockFormat(self._formats.cell(spans, block.align[column], row == 0))
-                self._spans.insert(inside, spans if row else tuple(map(_bold, spans)))
+                cell_cursor = table.cellAt(row, place).firstCursorPosition()
+                cell_cursor.setBlockFormat(self._formats.cell(spans, block.align[column], row == 0))
+                self._spans.insert(cell_cursor, spans if row else tuple(map(_bold, spans)))
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self._document)

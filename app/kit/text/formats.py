@@ -125,7 +125,9 @@ class TextFormats:
     @cached_property
     def _line_gaps(self) -> tuple[float, ...]:
         """The gap between the lines of plain text and of each heading level, in pixels."""
-        heights = [QFontMetricsF(text_font(round(self.size * it))).height() for it in _HEADINGS]
+        heights = [
+            QFontMetricsF(text_font(round(self.size * factor))).height() for factor in _HEADINGS
+        ]
         return (heights[0] * 0.4, *(height * 0.2 for height in heights[1:]))
 
     def span(self, span: Span, heading: int) -> QTextCharFormat:
@@ -247,13 +249,13 @@ class TextFormats:
     def block(self, block: Block, before: Block | None) -> QTextBlockFormat:
         """Return the format of a block's first line, given the block above it."""
         shape = QTextBlockFormat()
-        self._stand(shape, block.place)
+        self._set_place(shape, block.place)
         shape.setTopMargin(self._gap(block, before))
         if isinstance(block, Formula):
             shape.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         elif isinstance(block, Paragraph):
             if is_right_to_left(block.spans):
-                self._turn(shape)
+                self._mirror(shape)
             distance = QTextBlockFormat.LineHeightTypes.LineDistanceHeight
             shape.setLineHeight(self._line_gaps[block.heading], distance.value)
             shape.setHeadingLevel(block.heading)
@@ -270,7 +272,7 @@ class TextFormats:
             top: The margin above the line in pixels.
         """
         shape = QTextBlockFormat()
-        self._stand(shape, BlockPlace(place.indent, "", place.quote))
+        self._set_place(shape, BlockPlace(place.indent, "", place.quote))
         shape.setLeftMargin(shape.leftMargin() + CODE_PAD)
         shape.setRightMargin(CODE_PAD)
         shape.setTopMargin(top)
@@ -318,7 +320,7 @@ class TextFormats:
     def _indent(self, place: BlockPlace) -> float:
         return min(place.indent, DEEPEST) * self.step + min(place.quote, DEEPEST) * QUOTE_STEP
 
-    def _stand(self, shape: QTextBlockFormat, place: BlockPlace) -> None:
+    def _set_place(self, shape: QTextBlockFormat, place: BlockPlace) -> None:
         shape.setLeftMargin(self._indent(place))
         if place.quote:
             shape.setProperty(QUOTES, min(place.quote, DEEPEST))
@@ -345,7 +347,7 @@ class TextFormats:
         shape.setForeground(QBrush(QColor(self.theme.accent_text)))
 
     @staticmethod
-    def _turn(shape: QTextBlockFormat) -> None:
+    def _mirror(shape: QTextBlockFormat) -> None:
         """Mirror a paragraph; Qt itself mirrors the text, its first indent and its alignment."""
         shape.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         right = QTextOption.TabType.RightTab

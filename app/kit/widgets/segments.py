@@ -92,6 +92,7 @@ class Segments(Panel):
         self.box.setDirection(direction.LeftToRight if fits else direction.TopToBottom)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Select the neighbour of the selected choice on an arrow key."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
             step = (event.key() in _ON) - (event.key() in _BACK)
             if step:

@@ -32,12 +32,12 @@ class Toasts(QObject):
 
         A toast without an action replaces earlier ones with the same text or the same subject.
         """
-        for shown in [] if toast.acts else list(self._shown):
+        for shown in [] if toast.has_action else list(self._shown):
             same = shown.accessibleName() == toast.accessibleName()
             if same or (toast.about and shown.about == toast.about):
                 shown.dismiss()
         toast.setParent(self._window)
-        toast.closed.connect(lambda: self._forget(toast))
+        toast.closed.connect(lambda: self._remove(toast))
         self._shown.append(toast)
         if self._composer is None:
             self._composer = self._window.findChild(QWidget, _COMPOSER)
@@ -51,11 +51,12 @@ class Toasts(QObject):
         announce(toast, toast.accessibleName(), urgent=toast.problem)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Place the toasts again when the window or the composer moves."""
         if self._shown and event.type() in _MOVES:
             self._place()
         return super().eventFilter(watched, event)
 
-    def _forget(self, toast: Toast) -> None:
+    def _remove(self, toast: Toast) -> None:
         if toast in self._shown:
             self._shown.remove(toast)
             self._place()
