@@ -99,7 +99,7 @@ def _in_window(
         with ending_at_once():
             from app.start import window
 
-            if window.passed_on(folder, wish):
+            if window.pass_to_open_window(folder, wish):
                 gc.enable()
                 return 0
             trial = DisplayTrial()

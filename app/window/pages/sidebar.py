@@ -57,7 +57,7 @@ class Sidebar(QWidget):
         page(name, part): The user wants this page of `app.window.pages.pages`.
         searched(words): The user has paused while typing in the search field.
         hit(Hit): The user chose a search hit.
-        bulk_wanted(deed), bulk_fill(menu): See `BulkBar`.
+        bulk_wanted(action), bulk_fill(menu): See `BulkBar`.
     """
 
     new_chat = Signal()
@@ -100,8 +100,8 @@ class Sidebar(QWidget):
         self.chats = ChatList(self.model, self._shown)
         self._shown.addWidget(self.chats)
         self.chats.selected.connect(self._selected)
-        self._empty = Label("", "muted", name="noChats", wrap=True, parent=self)
-        self._empty.setContentsMargins(10, 0, 10, 0)
+        self._note = Label("", "muted", name="noChats", wrap=True, parent=self)
+        self._note.setContentsMargins(10, 0, 10, 0)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(GRID)
@@ -109,7 +109,7 @@ class Sidebar(QWidget):
         column.addWidget(self._new)
         column.addWidget(self.search)
         column.addWidget(self.places)
-        column.addWidget(self._empty)
+        column.addWidget(self._note)
         column.addWidget(self._shown, 1)
         self._rows = self._make_bottom(icons=False)
         column.addWidget(self._rows)
@@ -159,13 +159,13 @@ class Sidebar(QWidget):
         self._order_tabs(_icons=icons)
         return icons
 
-    def _order_tabs(self, **made: QWidget) -> None:
+    def _order_tabs(self, **created: QWidget) -> None:
         """Put widgets that were created later in their visible place in the Tab order.
 
         Args:
-            made: The widget that was just created, by its attribute's name.
+            created: The widget that was just created, by its attribute's name.
         """
-        parts = vars(self) | made
+        parts = vars(self) | created
         order: list[QWidget] = [self.chats, *self.chats.row_buttons]
         for name in ("hits", "bulk", "badge", "_rows", "_icons"):
             if name in parts:
@@ -214,7 +214,7 @@ class Sidebar(QWidget):
         self.places.hide()
         if "bulk" in vars(self):
             self.bulk.hide()
-        self._say("" if hits else self.tr("No chat contains “{words}”.").format(words=words))
+        self._show_note("" if hits else self.tr("No chat contains “{words}”.").format(words=words))
 
     def show_list(self) -> None:
         """Show the chats again instead of the search hits."""
@@ -234,15 +234,18 @@ class Sidebar(QWidget):
         return False
 
     def focus_search(self) -> None:
+        """Focus the search field and select its text."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shrink the fixed parts if there is little room."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -268,10 +271,10 @@ class Sidebar(QWidget):
             self._arrange_top()
             if "badge" in vars(self):
                 self.badge.set_low(low)
-        chooses = "bulk" in vars(self) and not self.bulk.isHidden()
+        shows_bulk = "bulk" in vars(self) and not self.bulk.isHidden()
         self._rows.setHidden(low)
         if low or "_icons" in vars(self):
-            self._icons.setHidden(not low or chooses)
+            self._icons.setHidden(not low or shows_bulk)
         edge, gap = (GRID, GRID // 2) if low else (12, GRID)
         self._column.setContentsMargins(scaled(12), scaled(edge), scaled(12), scaled(edge))
         self._column.setSpacing(scaled(gap))
@@ -301,18 +304,18 @@ class Sidebar(QWidget):
         scope, count = self.model.scope, self.model.rowCount()
         self.places.show()
         self.places.show_place(scope, count)
-        empty: dict[Scope, str] = {
+        notes: dict[Scope, str] = {
             "chats": self.tr("Your chats will be listed here."),
             "archive": self.tr(
                 "The archive is empty. Archived chats appear here instead of in the list."
             ),
             "trash": self.tr("The trash is empty. Deleted chats can be restored from here."),
         }
-        self._say("" if count else empty[scope])
+        self._show_note("" if count else notes[scope])
 
-    def _say(self, words: str) -> None:
-        self._empty.setText(words)
-        self._empty.setVisible(bool(words))
+    def _show_note(self, words: str) -> None:
+        self._note.setText(words)
+        self._note.setVisible(bool(words))
 
     def _make_top(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -360,9 +363,9 @@ class Sidebar(QWidget):
         return bottom
 
     def _page_button(self, page: Page, parent: QWidget, *, icon: bool) -> QAbstractButton:
-        shows, name = page.commands[0], f"show{page.name.capitalize()}"
-        button = _button(page.drawing, shows.text, name, parent, icon=icon)
-        button.clicked.connect(lambda: self.page.emit(page.name, shows.part))
+        command, name = page.commands[0], f"show{page.name.capitalize()}"
+        button = _button(page.drawing, command.text, name, parent, icon=icon)
+        button.clicked.connect(lambda: self.page.emit(page.name, command.part))
         return button
 
 

@@ -36,12 +36,12 @@ class Item:
     detail: str
     run: Callable[[], object] = field(compare=False)
     words: str = ""
-    found_by: str = field(init=False, compare=False)
-    found_too: str = field(init=False, compare=False)
+    title_key: str = field(init=False, compare=False)
+    full_key: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "found_by", folded(self.title))
-        object.__setattr__(self, "found_too", folded(f"{self.title} {self.words}"))
+        object.__setattr__(self, "title_key", folded(self.title))
+        object.__setattr__(self, "full_key", folded(f"{self.title} {self.words}"))
 
     def fit(self, typed: str) -> float | None:
         """Return the score of the title, or a lower one of all words; None if nothing matches.
@@ -49,11 +49,11 @@ class Item:
         Args:
             typed: What the user typed, already `folded`.
         """
-        by_title = fit(typed, self.found_by)
+        by_title = fit(typed, self.title_key)
         if by_title is not None or not self.words:
             return by_title
-        too = fit(typed, self.found_too)
-        return None if too is None else too - _LESS
+        by_all_words = fit(typed, self.full_key)
+        return None if by_all_words is None else by_all_words - _LESS
 
 
 def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
@@ -62,9 +62,9 @@ def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
     if not words.strip():
         return list(items)[:most]
     scored = [(item.fit(words), item) for item in items]
-    found = [(score + _BEFORE[item.kind], item) for score, item in scored if score is not None]
-    found.sort(key=lambda pair: -pair[0])
-    return [item for _, item in found[:most]]
+    matches = [(score + _BEFORE[item.kind], item) for score, item in scored if score is not None]
+    matches.sort(key=lambda pair: -pair[0])
+    return [item for _, item in matches[:most]]
 
 
 def chats_in_steps(

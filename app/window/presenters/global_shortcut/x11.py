@@ -89,11 +89,11 @@ class X11Shortcut(QObject):
         root = self._x.XDefaultRootWindow(self._display)
         errors: list[int] = []
 
-        def note(_display: int | None, error: ctypes._Pointer[_XError]) -> int:
+        def note_error(_display: int | None, error: ctypes._Pointer[_XError]) -> int:
             errors.append(error.contents.code)
             return 0
 
-        handler = _Handler(note)
+        handler = _Handler(note_error)
         # The default error handler ends the process; this one replaces it only during the grabs.
         before = self._x.XSetErrorHandler(handler)
         for locks in (0, _CAPS, _NUM, _CAPS | _NUM):

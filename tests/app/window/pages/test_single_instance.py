@@ -97,7 +97,7 @@ def test_a_second_one_waits_for_a_first_that_is_closing(qtbot: QtBot, tmp_path: 
     """It may have to end a worker first; who opens Hearth again meanwhile gets a window."""
     first = SingleInstance(tmp_path)
     first.listen()
-    first.turn_away()
+    first.stop_listening()
     second = start_second(tmp_path)
     assert second.poll() is None
     first.close()
