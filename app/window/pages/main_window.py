@@ -504,8 +504,8 @@ class MainWindow(WindowFrame):
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
         if self.page.files.attachments:
-            self.page.context.look()  # a projector for its model may have been downloaded
-        self.page.recording.look()
+            self.page.context.refresh()  # a projector for its model may have been downloaded
+        self.page.recording.refresh()
         self.presenters.models.look_for_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin

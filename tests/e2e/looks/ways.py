@@ -95,7 +95,7 @@ def chat(house: House) -> QWidget:
     settle()
     view = house.window.page.transcript.last()
     assert view is not None
-    view.footer.want(True)
+    view.footer.set_active(True)
     house.until_calm()
     return house.window
 

@@ -57,7 +57,7 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
             out.note(N_("Nothing was changed."))
             return 1
 
-    progress = partial(out.progress, doing=N_("Writing the file"))
+    progress = partial(out.progress, step=N_("Writing the file"))
 
     def write(cancel: CancelToken) -> Iterator[ModelEntry]:
         if args.copy is None:

@@ -25,7 +25,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleInstance(tmp_path)
     first.listen()
-    with qtbot.waitSignal(first.asked) as asked, pytest.raises(AlreadyOpen) as refused:
+    with qtbot.waitSignal(first.requested) as asked, pytest.raises(AlreadyOpen) as refused:
         SingleInstance(tmp_path)
     assert asked.args == [LaunchRequest()]
     assert refused.value.what == "Hearth is already open."
@@ -40,7 +40,7 @@ def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
     assert not pass_on(tmp_path, wish)
     first = SingleInstance(tmp_path)
     first.listen()
-    with qtbot.waitSignal(first.asked) as asked:
+    with qtbot.waitSignal(first.requested) as asked:
         assert pass_on(tmp_path, wish)
     assert asked.args == [wish]
     first.close()
@@ -85,7 +85,7 @@ def test_a_second_one_waits_for_a_first_that_is_still_starting(
 ) -> None:
     first = SingleInstance(tmp_path)
     second = start_second(tmp_path)
-    with qtbot.waitSignal(first.asked) as asked:
+    with qtbot.waitSignal(first.requested) as asked:
         first.listen()
     said, _ = second.communicate()
     assert asked.args == [LaunchRequest(quick_ask=True)]
@@ -138,7 +138,7 @@ def test_a_window_that_died_hears_nothing(
         assert not pass_on(tmp_path, LaunchRequest())
     heard: list[LaunchRequest] = []
     after = SingleInstance(tmp_path)
-    after.asked.connect(heard.append)
+    after.requested.connect(heard.append)
     after.listen()
     assert pass_on(tmp_path, LaunchRequest(files=(tmp_path / "a.txt",)))
     assert heard == [LaunchRequest(files=(tmp_path / "a.txt",))]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
 
-from app.chats.composer.pages.blocked_file_line import HindranceLine
+from app.chats.composer.pages.blocked_file_line import BlockedFileLine
 from app.chats.context.pages.card import ContextCard
 from app.chats.files.pages.chip import FileChip
 from app.chats.history.store.drafts import DraftStore
@@ -437,7 +437,7 @@ def test_a_picture_that_the_model_cannot_see_says_so_before_it_is_sent(ui: Ui, p
     attach(ui, photo)
     assert "320 × 200" in chips(ui)["oven.png"]
     assert "tokens" not in chips(ui)["oven.png"]
-    line = ui.find(HindranceLine)
+    line = ui.find(BlockedFileLine)
     assert "cannot see pictures" in line.accessibleName()
     ui.ask("What is this?", wait=False)
     assert ui.edit.toPlainText() == "What is this?"
