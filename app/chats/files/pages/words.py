@@ -122,7 +122,7 @@ def collections_sentence(names: Sequence[str]) -> str:
     """Return a sentence that names the collections' files of which the model was given passages."""
     shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
     if len(names) > _MOST_NAMED:
-        words = _tr("files", "The model was given passages from {shown} and {count} more files.")
+        words = _tr("files", "The model was given passages from {shown} and {count} more.")
         return words.format(shown=shown, count=figure(len(names) - _MOST_NAMED))
     return _tr("files", "The model was given passages from {shown}.").format(shown=shown)
 

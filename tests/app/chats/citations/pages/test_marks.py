@@ -83,8 +83,8 @@ def test_a_place_that_was_not_checked_is_neither_right_nor_wrong(ui: Ui) -> None
         ui.find(QAbstractButton, "quote1")
         .accessibleName()
         .startswith(
-            "“The rent is due on the third day” The words stand in lease.pdf, page 1. "
-            "Hearth could not check whether that is the place that the answer names."
+            "“The rent is due on the third day” The words are in lease.pdf, page 1. "
+            "Hearth could not check whether the answer names that place."
         )
     )
 
