@@ -314,9 +314,9 @@ class ChatPage(QWidget):
     def _asked(self, question: StoredMessage) -> None:
         if question.chat_id == self._chat.id:
             self._stack.setCurrentWidget(self.transcript)
-            known = [message.id for message in self.transcript.messages]
-            if question.id not in known[-2:] and self._branches.is_shown(question):
-                if question.parent_id in (None, *known):
+            shown_ids = [message.id for message in self.transcript.messages]
+            if question.id not in shown_ids[-2:] and self._branches.is_shown(question):
+                if question.parent_id in (None, *shown_ids):
                     self.transcript.replace_from(question)
                 else:
                     # There is a greeting before it, or a terminal has continued this chat.

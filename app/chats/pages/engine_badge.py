@@ -44,9 +44,9 @@ class EngineBadge(Panel):
         self._pictures = (Picture("leaves", "warn", 24), Picture("server", "muted", 24))
         self._texts = QVBoxLayout()
         self._texts.setSpacing(1)
-        self._what = Label("", "strong", name=f"{name}What", wrap=True)
+        self._headline = Label("", "strong", name=f"{name}What", wrap=True)
         self._where = Label("", "small", name=f"{name}Where", wrap=True)
-        self._texts.addWidget(self._what)
+        self._texts.addWidget(self._headline)
         self._texts.addWidget(self._where)
         for picture in self._pictures:
             self.box.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
@@ -56,7 +56,7 @@ class EngineBadge(Panel):
     def show_place(self, place: Destination | None) -> None:
         """Show the destination; None if Hearth itself answers."""
         if place is not None:
-            self._what.setText(headline(place))
+            self._headline.setText(headline(place))
             self._where.setText(destination_text(place))
             self.setAccessibleName(headline(place))
             self.setAccessibleDescription(destination_text(place))

@@ -159,14 +159,14 @@ class EngineSwitchController(QObject):
         if self._has_vllm is not None and entry is not None and entry.id == model:
             self._picking.show_elsewhere(counterparts)
 
-    def _switch_to(self, other: Counterpart) -> None:
+    def _switch_to(self, counterpart: Counterpart) -> None:
         """Switch the chat to a counterpart, or offer to install or download what it lacks."""
-        if other.engine == "vllm" and not self._has_vllm:
+        if counterpart.engine == "vllm" and not self._has_vllm:
             self._ask_for_vllm()
-        elif other.entry is not None:
-            self._chooser.use(other.entry.id)
+        elif counterpart.entry is not None:
+            self._chooser.use(counterpart.entry.id)
         else:
-            self._ask_to_download(other)
+            self._ask_to_download(counterpart)
 
     def _ask_for_vllm(self) -> None:
         self._notifier.confirm(
@@ -180,21 +180,21 @@ class EngineSwitchController(QObject):
             lambda: self.apply_fix("install", "", lambda: None),
         )
 
-    def _ask_to_download(self, other: Counterpart) -> None:
-        engine = engine_name(other.engine)
-        amount = size(other.bytes) if other.bytes else self.tr("its files")
+    def _ask_to_download(self, counterpart: Counterpart) -> None:
+        engine = engine_name(counterpart.engine)
+        amount = size(counterpart.bytes) if counterpart.bytes else self.tr("its files")
 
         def download() -> None:
-            self._presenters.engines.fetch(other, self._notifier.error)
+            self._presenters.engines.fetch(counterpart, self._notifier.error)
             self._notifier.say(self.tr("The download has started."))
 
         self._notifier.confirm(
-            self.tr("Download {name} for {engine}?").format(name=other.name, engine=engine),
+            self.tr("Download {name} for {engine}?").format(name=counterpart.name, engine=engine),
             self.tr(
                 "The two engines use different files. {amount} will be downloaded from {repo}. "
                 "This chat stays as it is; you can switch its model when they have "
                 "arrived."
-            ).format(amount=amount, repo=other.repo),
+            ).format(amount=amount, repo=counterpart.repo),
             ("fetch", self.tr("Download")),
             ("cancel", self.tr("Cancel")),
             download,

@@ -73,12 +73,12 @@ class Output:
 
     def data(self, text: str) -> None:
         """Print a text, such as an export; it is unchanged in a file or a pipe."""
-        say(_shown(text))
+        say(_safe_for_terminal(text))
 
     def piece(self, text: str) -> None:
         """Print a piece of a streamed answer; as JSON, print nothing, as one value holds it all."""
         if not self.as_json:
-            say(_shown(text), end="")
+            say(_safe_for_terminal(text), end="")
 
     def note(self, line: str) -> None:
         """Print a note that is not part of the answer to stderr."""
@@ -153,7 +153,7 @@ def size(count: float | None) -> str:
     return f"{count:.1f} TB"
 
 
-def _shown(text: str) -> str:
+def _safe_for_terminal(text: str) -> str:
     """Remove control sequences from a text if stdout is a terminal, which would obey them."""
     at_terminal = sys.stdout is not None and sys.stdout.isatty()
     return harmless(text) if at_terminal else text

@@ -93,10 +93,10 @@ def _read(path: Path, ratio: float) -> QImage | None:
     reader.setAutoTransform(True)
     size = reader.size()
     if size.isValid():
-        shown = size.scaled(
+        shown_size = size.scaled(
             size.boundedTo(QSize(_WIDEST, _HIGHEST) * ratio), Qt.AspectRatioMode.KeepAspectRatio
         )
-        reader.setScaledSize(shown)
+        reader.setScaledSize(shown_size)
     image = reader.read()
     image.setDevicePixelRatio(ratio)
     return None if image.isNull() else image

@@ -60,14 +60,14 @@ class FlowRow(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the size of all widgets in one line."""
-        shown = self._shown()
-        across = sum(widget.sizeHint().width() for widget in shown)
-        across += scaled(GRID) * max(0, len(shown) - 1)
-        return QSize(across, _line_height(shown)).grownBy(self.contentsMargins())
+        widgets = self._visible_widgets()
+        across = sum(widget.sizeHint().width() for widget in widgets)
+        across += scaled(GRID) * max(0, len(widgets) - 1)
+        return QSize(across, _line_height(widgets)).grownBy(self.contentsMargins())
 
     def minimumSizeHint(self) -> QSize:
         """Return the width of the widest widget, as each can have its own line; height 0."""
-        width = max((_minimum_width(widget) for widget in self._shown()), default=0)
+        width = max((_minimum_width(widget) for widget in self._visible_widgets()), default=0)
         return QSize(width, 0).grownBy(self.contentsMargins())
 
     def event(self, event: QEvent) -> bool:
@@ -98,13 +98,13 @@ class FlowRow(QWidget):
                 left += width + gap
             top += height + gap
 
-    def _shown(self) -> list[QWidget]:
+    def _visible_widgets(self) -> list[QWidget]:
         return [widget for widget in self._widgets if not widget.isHidden()]
 
     def _lines(self, room: int) -> list[list[QWidget]]:
         lines: list[list[QWidget]] = []
         remaining = 0
-        for widget in self._shown():
+        for widget in self._visible_widgets():
             width = _preferred_width(widget)
             if not lines or width > remaining:
                 lines.append([])

@@ -71,8 +71,8 @@ class KeyedColumn(Generic[T, W]):
                 moved = True
         if moved:
             stops = [stop for row in self.rows.values() for stop in _stops(row)]
-            for one, following in pairwise([above, *stops] if above is not None else stops):
-                QWidget.setTabOrder(one, following)
+            for previous, following in pairwise([above, *stops] if above is not None else stops):
+                QWidget.setTabOrder(previous, following)
 
 
 def _stops(row: QWidget) -> list[QWidget]:

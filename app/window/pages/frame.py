@@ -145,8 +145,8 @@ class WindowFrame(QMainWindow):
 
     def _arrange(self) -> None:
         """Apply the widths at the current zoom; hide the sidebar if there is no room for it."""
-        beside = 0 if self._panel is None else scaled(_PANEL)
-        room = self.width() - beside
+        panel_width = 0 if self._panel is None else scaled(_PANEL)
+        room = self.width() - panel_width
         self._is_narrow = room < scaled(_LEAST_FOR_BOTH)
         self._sidebar_covers_page &= self._is_narrow
         shown = self._sidebar_covers_page if self._is_narrow else self._wants_sidebar
@@ -157,7 +157,7 @@ class WindowFrame(QMainWindow):
         self.sidebar.setVisible(shown)
         self.header.set_sidebar_hidden(not shown)
         side = scaled(self._sidebar_width)
-        self._splitter.setSizes([side, max(1, room - side), beside])
+        self._splitter.setSizes([side, max(1, room - side), panel_width])
 
     def _take_width(self) -> None:
         """Store the width that the user gave the sidebar."""

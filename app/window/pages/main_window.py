@@ -311,11 +311,11 @@ class MainWindow(WindowFrame):
 
     def go_to(self, page: str, part: str = "") -> None:
         """Show a page, and one of its parts if that is named."""
-        shown = self.page_named(page)
-        self.show_page(shown)
+        widget = self.page_named(page)
+        self.show_page(widget)
         self.uncover_page()
         if part:
-            cast(_WithParts, shown).show_part(part)
+            cast(_WithParts, widget).show_part(part)
         self.refresh()
 
     def show_model(self, repo: str, label: str = "") -> None:

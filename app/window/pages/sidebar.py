@@ -96,9 +96,9 @@ class Sidebar(QWidget):
         self.search.textChanged.connect(self._restart)
         self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
         self.places = PlaceBar(self)
-        self._shown = QStackedWidget(self)
-        self.chats = ChatList(self.model, self._shown)
-        self._shown.addWidget(self.chats)
+        self._stack = QStackedWidget(self)
+        self.chats = ChatList(self.model, self._stack)
+        self._stack.addWidget(self.chats)
         self.chats.selected.connect(self._selected)
         self._note = Label("", "muted", name="noChats", wrap=True, parent=self)
         self._note.setContentsMargins(10, 0, 10, 0)
@@ -110,7 +110,7 @@ class Sidebar(QWidget):
         column.addWidget(self.search)
         column.addWidget(self.places)
         column.addWidget(self._note)
-        column.addWidget(self._shown, 1)
+        column.addWidget(self._stack, 1)
         self._rows = self._make_bottom(icons=False)
         column.addWidget(self._rows)
 
@@ -119,10 +119,10 @@ class Sidebar(QWidget):
         """The list of search hits, shown instead of the chats."""
         from app.chats.sidebar.pages.hit_list import HitList
 
-        hits = HitList(self._shown)
+        hits = HitList(self._stack)
         hits.left.connect(self.focus_search)
         hits.chosen.connect(self.hit)
-        self._shown.addWidget(hits)
+        self._stack.addWidget(hits)
         self._order_tabs(hits=hits)
         return hits
 
@@ -135,7 +135,7 @@ class Sidebar(QWidget):
         bulk.clear_selection.connect(self.chats.clear_selection)
         bulk.wanted.connect(self.bulk_wanted)
         bulk.fill.connect(self.bulk_fill)
-        self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
+        self._column.insertWidget(self._column.indexOf(self._stack) + 1, bulk)
         self._order_tabs(bulk=bulk)
         return bulk
 
@@ -170,8 +170,8 @@ class Sidebar(QWidget):
         for name in ("hits", "bulk", "badge", "_rows", "_icons"):
             if name in parts:
                 order += parts[name].findChildren(QAbstractButton) or [parts[name]]
-        for one, following in pairwise(order):
-            self.setTabOrder(one, following)
+        for previous, following in pairwise(order):
+            self.setTabOrder(previous, following)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show the downloads; the badge is created for the first one."""
@@ -192,7 +192,7 @@ class Sidebar(QWidget):
         """List the chats of this scope, and clear the search."""
         if self.search.text():
             self.search.clear()
-            self._shown.setCurrentWidget(self.chats)
+            self._stack.setCurrentWidget(self.chats)
         if scope != self.model.scope:
             self.chats.reload(scope)
             self.chats.clear_selection()
@@ -210,7 +210,7 @@ class Sidebar(QWidget):
     def show_hits(self, words: str, hits: Sequence[Hit]) -> None:
         """Show the search hits instead of the chats."""
         self.hits.show_hits(hits)
-        self._shown.setCurrentWidget(self.hits)
+        self._stack.setCurrentWidget(self.hits)
         self.places.hide()
         if "bulk" in vars(self):
             self.bulk.hide()
@@ -218,12 +218,12 @@ class Sidebar(QWidget):
 
     def show_list(self) -> None:
         """Show the chats again instead of the search hits."""
-        self._shown.setCurrentWidget(self.chats)
+        self._stack.setCurrentWidget(self.chats)
         self._show_list()
 
     def escape(self) -> bool:
         """Leave the search or the bulk selection; return False if neither was active."""
-        searched = self._shown.currentWidget() is not self.chats
+        searched = self._stack.currentWidget() is not self.chats
         if self.search.text() and (self.search.hasFocus() or (searched and self.hits.hasFocus())):
             self.search.clear()
             return True
@@ -251,7 +251,7 @@ class Sidebar(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from the search field into the hits with the Down key."""
-        searched = self._shown.currentWidget() is not self.chats
+        searched = self._stack.currentWidget() is not self.chats
         if event.key() == Qt.Key.Key_Down and searched and self.search.hasFocus():
             self.hits.enter()
         else:
@@ -299,7 +299,7 @@ class Sidebar(QWidget):
         self._pause.start()
 
     def _show_list(self) -> None:
-        if self._shown.currentWidget() is not self.chats:
+        if self._stack.currentWidget() is not self.chats:
             return
         scope, count = self.model.scope, self.model.rowCount()
         self.places.show()
@@ -336,14 +336,14 @@ class Sidebar(QWidget):
     def _make_bottom(self, *, icons: bool) -> QWidget:
         """Create the buttons for the other pages: below each other, or as a row of icons."""
         bottom = QWidget(self)
-        shown = [page for page in pages() if page.drawing]
-        large = [page for page in shown if not page.small]
+        with_button = [page for page in pages() if page.drawing]
+        large = [page for page in with_button if not page.small]
         above = [
             _button("scratch", self.tr("Scratch chat"), "scratchChat", bottom, icon=icons),
             *(self._page_button(page, bottom, icon=icons) for page in large),
         ]
         settings = _button("sliders", self.tr("Settings"), "settings", bottom, icon=icons)
-        small = [self._page_button(page, bottom, icon=True) for page in shown if page.small]
+        small = [self._page_button(page, bottom, icon=True) for page in with_button if page.small]
         above[0].clicked.connect(self.scratch)
         settings.clicked.connect(self.settings)
         column, row = QVBoxLayout(bottom), QHBoxLayout()

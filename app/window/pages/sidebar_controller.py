@@ -43,13 +43,13 @@ def chats_menu(
 ) -> QMenu:
     """Make the menu for the selected chats, or for the chat under the pointer."""
     menu = new_menu(parent, "rowMenu")
-    one = chats[0] if len(chats) == 1 else None
+    single_chat = chats[0] if len(chats) == 1 else None
     if scope == "trash":
         _add(menu, "restore", _tr("sidebar", "Restore"), do)
         menu.addSeparator()
         _add(menu, "purge", _tr("sidebar", "Delete for good…"), do)
         return menu
-    if one:
+    if single_chat:
         _add(menu, "rename", _tr("sidebar", "Rename"), do)
     if scope == "archive":
         _add(menu, "unarchive", _tr("sidebar", "Unarchive"), do)
@@ -61,7 +61,7 @@ def chats_menu(
         inner = menu.addMenu(_tr("sidebar", "Move to"))
         fill_with_folders(inner, folders, {chat.folder_id for chat in chats}, move)
         _add(menu, "archive", _tr("sidebar", "Archive"), do)
-    if one:
+    if single_chat:
         _add(menu, "duplicate", _tr("sidebar", "Duplicate"), do)
     _add(menu, "export", _tr("sidebar", "Export…"), do)
     menu.addSeparator()

@@ -52,10 +52,10 @@ class Notifications(QObject):
         values = ("Hearth", 0, APP_ID, title, body, actions, hints, _AS_LONG_AS_USUAL)
         call = new_method_call(self._address(), "Notify", "susssasa{sv}i", values)
 
-        def shown(reply: tuple[int]) -> None:
+        def remember(reply: tuple[int]) -> None:
             self._about[reply[0]] = about
 
-        self._bus.call(call, shown, lambda: self._set_available(False))
+        self._bus.call(call, remember, lambda: self._set_available(False))
 
     def _ask(self) -> None:
         from jeepney import MatchRule, new_method_call

@@ -64,10 +64,10 @@ def path_of(text: str) -> str:
 
 
 def _invalid(text: str, why: str) -> LinkInvalid:
-    shown = on_one_line(text)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+    short_text = on_one_line(text)
+    short_text = short_text if len(short_text) <= _SHOWN else f"{short_text[: _SHOWN - 1]}…"
     return LinkInvalid(
-        N_("“{shown}” was not opened.", shown=shown),
+        N_("“{link}” was not opened.", link=short_text),
         why,
         N_(
             "Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME "

@@ -65,9 +65,9 @@ class CitationMarks(QObject):
         from app.markdown.reading import read_text
 
         text = read_text(blocks)
-        known = self._citations.known(path, text)
-        if known is not None:
-            self._show(view, known)
+        checked = self._citations.known(path, text)
+        if checked is not None:
+            self._show(view, checked)
             return
         self._citations.check(
             path,

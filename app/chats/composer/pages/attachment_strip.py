@@ -255,13 +255,13 @@ class AttachmentStrip(QWidget):
         ids = list(self._chips)
         at = ids.index(file_id)
         self.removed.emit(file_id)
-        left = [
+        remaining = [
             self._chips[other_id]
             for other_id in (*ids[at + 1 :], *ids[:at][::-1])
             if other_id in self._chips
         ]
-        if left:
-            left[0].focus()
+        if remaining:
+            remaining[0].focus()
 
     def _show_problem(self, file: DraftFile) -> None:
         if file.id in self._cards or file.problem is None:

@@ -49,7 +49,7 @@ class ChatFiles(QObject):
         self._files = files
         self._composer = composer
         self._chat = chat
-        self._shown: tuple[Attachment, ...] = ()
+        self._attachments: tuple[Attachment, ...] = ()
         self._folder = Path.home()
         self.thumbnails = Thumbnails(files, self)
         strip = composer.attached
@@ -67,7 +67,7 @@ class ChatFiles(QObject):
     @property
     def attachments(self) -> tuple[Attachment, ...]:
         """The files of the next message that have been read."""
-        return self._shown
+        return self._attachments
 
     def show_use(self, use: ContextUse | None) -> None:
         """Show the share of the context that each file takes."""
@@ -134,8 +134,8 @@ class ChatFiles(QObject):
     def _show(self) -> None:
         self._composer.attached.show_files(self._files.of(self._chat.id))
         attachments = self._files.attachments(self._chat.id)
-        if attachments != self._shown:
-            self._shown = attachments
+        if attachments != self._attachments:
+            self._attachments = attachments
             self.changed.emit()
 
 

@@ -33,7 +33,7 @@ class CollectionsChip(MenuButton):
         self.setAccessibleName(self.tr("Documents of this chat"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._all: Sequence[DocumentCollection] = ()
-        self._shown: tuple[str, ...] = ()
+        self._chosen: tuple[str, ...] = ()
         self.clicked.connect(lambda: self.open_menu(self))
         self.hide()
 
@@ -48,7 +48,7 @@ class CollectionsChip(MenuButton):
             state: A sentence about chosen collections that are still being read; "" for none.
         """
         self._all = collections
-        self._shown = tuple(chosen)
+        self._chosen = tuple(chosen)
         names = [collection.name for collection in collections if collection.id in chosen]
         self.setVisible(bool(names))
         if not names:
@@ -82,7 +82,7 @@ class CollectionsChip(MenuButton):
             action.setToolTip(collection.name)
             action.setObjectName(f"ask-{collection.id}")
             action.setCheckable(True)
-            action.setChecked(collection.id in self._shown)
+            action.setChecked(collection.id in self._chosen)
             action.triggered.connect(
                 lambda on, collection_id=collection.id: self._toggle(collection_id, chosen=on)
             )
@@ -94,7 +94,7 @@ class CollectionsChip(MenuButton):
         action.triggered.connect(self.manage)
 
     def _toggle(self, collection_id: str, *, chosen: bool) -> None:
-        other_ids = tuple(other for other in self._shown if other != collection_id)
+        other_ids = tuple(other for other in self._chosen if other != collection_id)
         self.chosen.emit((*other_ids, collection_id) if chosen else other_ids)
 
 

@@ -206,22 +206,22 @@ class QueueStrip(QWidget):
     def show_items(
         self,
         items: Sequence[Waiting],
-        going: Callable[[Waiting], bool],
-        model: Callable[[Waiting], str],
+        will_be_sent: Callable[[Waiting], bool],
+        model_of: Callable[[Waiting], str],
     ) -> None:
         """Show the messages. An open editor stays open and keeps its text.
 
         Args:
             items: The messages.
-            going: Returns whether a message will be sent automatically.
-            model: Returns the name of the model that answers, if it is not the chat's; else "".
+            will_be_sent: Returns whether a message will be sent automatically.
+            model_of: Returns the name of the model that answers, if it is not the chat's; else "".
         """
         old_rows = {row.item.id: row for row in self._rows}
-        unsent = sum(not going(item) for item in items)
+        unsent = sum(not will_be_sent(item) for item in items)
         self._rows = []
         for number, item in enumerate(items, start=1):
-            row = self._row_of(old_rows.get(item.id), item, model(item))
-            is_unsent = unsent < len(items) and not going(item)
+            row = self._row_of(old_rows.get(item.id), item, model_of(item))
+            is_unsent = unsent < len(items) and not will_be_sent(item)
             row.place(item, number, len(items), unsent=is_unsent)
             if self._column.indexOf(row) != number - 1:
                 self._column.insertWidget(number - 1, row)

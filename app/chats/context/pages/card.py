@@ -263,13 +263,13 @@ class ContextBar(QWidget):
             for part in use.parts
             if part.pinned and part.place == "message"
         )
-        others = use.tokens_of("message") - use.tokens_of_files("message") - pinned
+        messages = use.tokens_of("message") - use.tokens_of_files("message") - pinned
         draft = use.tokens_of("draft") - use.tokens_of_files("draft")
         return [
             (self.tr("System prompt"), use.tokens_of("system"), "use_compute"),
             (self.tr("Summary"), use.tokens_of("summary"), "use_projector"),
             (self.tr("Pinned"), pinned, "use_drafter"),
-            (self.tr("Messages"), others, "use_context"),
+            (self.tr("Messages"), messages, "use_context"),
             (self.tr("Files"), use.tokens_of_files(), "use_files"),
             (self.tr("New message"), draft, "use_weights"),
             (self.tr("Reserved for the answer"), use.kept, "use_others"),

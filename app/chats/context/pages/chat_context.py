@@ -142,14 +142,14 @@ class ChatContext(QObject):
         if not self._pause.isActive():
             self._count(None if self._is_counting else self._use)
 
-    def _count(self, known: ContextUse | None) -> None:
+    def _count(self, use: ContextUse | None) -> None:
         self._pause.stop()
         self._typing.stop()
         options = AnswerOptions(
             {"overflow": self._policy_of_new_chat if self._chat.id is None else None}
         )
         draft, files = self._composer.text.strip(), self._files.attachments
-        self._uses.look(self._chat.id, draft, options, known, files)
+        self._uses.look(self._chat.id, draft, options, use, files)
 
     def may_send(self, text: str) -> bool:
         """Return whether to send the message; show the warning or the blocked file if not.
@@ -270,8 +270,8 @@ class ChatContext(QObject):
         use = self._use
         if use is not None:
             tokens = 2 * use.context
-            most = use.most or tokens
-            self._chat.set("context", min(tokens, most))
+            maximum = use.most or tokens
+            self._chat.set("context", min(tokens, maximum))
 
     def _forget(self, message_id: str) -> None:
         if self._chat.id is not None:

@@ -63,7 +63,7 @@ def extent(file: Attachment) -> str:
 
 def place_count(kind: LocationKind, count: int) -> str:
     """Return a number of places of a kind as text: 1 page, 480 pages."""
-    one, many = {
+    singular, plural = {
         LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{count} pages")),
         LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{count} slides")),
         LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{count} sheets")),
@@ -73,7 +73,7 @@ def place_count(kind: LocationKind, count: int) -> str:
             _tr("files", "{count} messages and attachments"),
         ),
     }.get(kind, (_tr("files", "1 section"), _tr("files", "{count} sections")))
-    return one if count == 1 else many.format(count=figure(count))
+    return singular if count == 1 else plural.format(count=figure(count))
 
 
 def share_text(share: FileShare) -> str:

@@ -277,10 +277,10 @@ class ChatFind(QObject):
 
     def _each(self, words: str) -> Iterator[tuple[str, int]]:
         for message in list(self._transcript.messages):
-            known = self._texts.get(message.id)
-            if known is None or known[0] is not message:
-                known = self._texts[message.id] = message, text_of(message, self._parser)
-            yield message.id, len(occurrences(known[1], words))
+            cached = self._texts.get(message.id)
+            if cached is None or cached[0] is not message:
+                cached = self._texts[message.id] = message, text_of(message, self._parser)
+            yield message.id, len(occurrences(cached[1], words))
 
     def _count(self) -> None:
         """Count for a moment; at the end, go to the hit that is nearest to the visible part."""
@@ -317,7 +317,7 @@ class ChatFind(QObject):
         Returns:
             0 if there is no hit from that message on; -1 if there are no hits at all.
         """
-        first_view = self._transcript.view_around(self._transcript.scroll_keeper.first_seen())
+        first_view = self._transcript.view_around(self._transcript.scroll_keeper.first_visible())
         ids = [message_id for message_id, _ in self._counts]
         first_id = first_view.message.id if first_view is not None else ""
         start = ids.index(first_id) if first_id in ids else 0

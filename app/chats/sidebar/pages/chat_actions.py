@@ -102,14 +102,14 @@ class ChatActions(QObject):
         """
         chats = self._known(ids)
         pinned = [chat.id for chat in chats if chat.pinned]
-        before: dict[str | None, list[str]] = {}
+        ids_by_folder: dict[str | None, list[str]] = {}
         for chat in chats:
-            before.setdefault(chat.folder_id, []).append(chat.id)
-        if set(before) == {folder_id} and not pinned:
+            ids_by_folder.setdefault(chat.folder_id, []).append(chat.id)
+        if set(ids_by_folder) == {folder_id} and not pinned:
             return
 
         def undo() -> None:
-            for folder, chat_ids in before.items():
+            for folder, chat_ids in ids_by_folder.items():
                 self._chats.move(folder, *chat_ids)
             self._chats.set_pinned(True, *pinned)
 

@@ -148,9 +148,9 @@ class ChatModel(QAbstractListModel):
 
     def rows_of(self, chat_ids: Iterable[str]) -> list[int]:
         """Return the rows of these chats, sorted, without chats that are not listed."""
-        wanted = set(chat_ids)
-        if len(wanted) <= 2:
-            found = (self.index_of(chat_id) for chat_id in wanted)
+        remaining = set(chat_ids)
+        if len(remaining) <= 2:
+            found = (self.index_of(chat_id) for chat_id in remaining)
             return sorted(index.row() for index in found if index.isValid())
         rows: list[int] = []
         for section in self._layout.sections:
@@ -158,10 +158,10 @@ class ChatModel(QAbstractListModel):
                 limit = min(_AT_ONCE, section.offset + section.count - start)
                 for offset, chat in enumerate(self._chats.page(section.place, start, limit), start):
                     row = self._layout.row_of(section.place, offset)
-                    if chat.id in wanted and row is not None:
+                    if chat.id in remaining and row is not None:
                         rows.append(row)
-                        wanted.discard(chat.id)
-                if not wanted:
+                        remaining.discard(chat.id)
+                if not remaining:
                     return rows
         return rows
 
@@ -198,11 +198,11 @@ class ChatModel(QAbstractListModel):
             return self._spoken(row)
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(filter(None, (self._text(row), self._state(row))))
-        shown = (
+        text_roles = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
         )
-        return self._text(row) if role in shown else None
+        return self._text(row) if role in text_roles else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return whether a row can be selected, dragged, renamed or dropped on."""

@@ -60,7 +60,9 @@ class DownloadBadge(RowButton):
         words = self.tr("{count} downloads, {percent} %").format(
             count=len(running), percent=percent
         )
-        left = [download.seconds_left for download in running if download.seconds_left is not None]
-        if not left:
+        remaining = [
+            download.seconds_left for download in running if download.seconds_left is not None
+        ]
+        if not remaining:
             return words
-        return self.tr("{words}, {left} left").format(words=words, left=duration(max(left)))
+        return self.tr("{words}, {left} left").format(words=words, left=duration(max(remaining)))

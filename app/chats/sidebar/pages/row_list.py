@@ -133,8 +133,8 @@ class RowDelegate(QStyledItemDelegate):
                 painter, room, row, theme, has_actions=room.right() < self._end(option)
             )
         elif isinstance(row, ChatRow):
-            shown = row.chat.id == self._view.shown
-            painter.setFont(_font(option.font, bold=shown))
+            is_shown = row.chat.id == self._view.shown
+            painter.setFont(_font(option.font, bold=is_shown))
             _mark(painter, room, row.chat.mark, theme)
             _write(painter, room, row.chat.title, theme.text)
         else:
@@ -268,8 +268,8 @@ def _write(
 ) -> None:
     painter.setPen(QColor(colour))
     line = isolated(" ".join(text.split()))
-    shown = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, align | _LINE, shown)
+    visible_text = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
+    painter.drawText(room, align | _LINE, visible_text)
 
 
 BATCH = 500
@@ -336,8 +336,8 @@ class RowList(QListView):
         actions = RowActions(self.viewport())
         actions.wanted.connect(self._want)
         actions.more.connect(lambda: self._ask_menu(self._with_actions))
-        for one, following in pairwise((self, *actions.findChildren(IconButton))):
-            self.setTabOrder(one, following)
+        for previous, following in pairwise((self, *actions.findChildren(IconButton))):
+            self.setTabOrder(previous, following)
         return actions
 
     @property
@@ -392,9 +392,9 @@ class RowList(QListView):
         """Highlight the row under the dragged chats."""
         super().dragMoveEvent(event)  # scrolls at the edges
         index = self.indexAt(event.position().toPoint())
-        takes = event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats"
-        self._show_drop(index.row() if takes else -1)
-        event.setAccepted(takes and index.isValid())
+        accepts = event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats"
+        self._show_drop(index.row() if accepts else -1)
+        event.setAccepted(accepts and index.isValid())
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         """Remove the highlight."""

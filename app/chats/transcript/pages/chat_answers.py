@@ -83,8 +83,8 @@ class Copying(QObject):
         view = self._transcript.view_of(message.id)
         selected = selected_markdown(view.view.textCursor()) if view is not None else ""
         written = self._composer.text.rstrip("\n")
-        before = f"{written}\n\n" if written else ""
-        self._composer.set_text(f"{before}{quotation(selected or message.text)}")
+        text_before = f"{written}\n\n" if written else ""
+        self._composer.set_text(f"{text_before}{quotation(selected or message.text)}")
         self._composer.focus()
 
     def _put_on_clipboard(self, text: str) -> None:

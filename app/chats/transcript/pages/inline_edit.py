@@ -16,7 +16,7 @@ class InlineEdit(Panel):
     """The editor of a message.
 
     Args:
-        before: The old text.
+        old_text: The old text.
         text: The text to start with.
         note: A sentence on what happens to the old text.
         sends: Whether the new text is sent as a question, or only saved.
@@ -32,10 +32,10 @@ class InlineEdit(Panel):
     changed = Signal(str)
 
     def __init__(
-        self, before: str, text: str, note: str, *, sends: bool, parent: QWidget | None = None
+        self, old_text: str, text: str, note: str, *, sends: bool, parent: QWidget | None = None
     ) -> None:
         super().__init__("composer", "inlineEdit", margins=(2, 1.5, 1, 1), parent=parent)
-        self._before = before
+        self._old_text = old_text
         self.edit = MessageEdit()
         self.edit.setObjectName("inlineEditText")
         self.edit.setAccessibleName(self.tr("Edit the message"))
@@ -90,7 +90,9 @@ class InlineEdit(Panel):
         return super().eventFilter(watched, event)
 
     def _changed(self) -> None:
-        self._done.setEnabled(bool(self.text.strip()) and self.text.strip() != self._before.strip())
+        self._done.setEnabled(
+            bool(self.text.strip()) and self.text.strip() != self._old_text.strip()
+        )
         self.changed.emit(self.text)
 
     def _finish(self) -> None:

@@ -173,9 +173,11 @@ class AnswerFooter(QWidget):
         parts = [self.tr("{depth} ahead").format(depth=mtp.depth)] if mtp.depth else []
         parts.append(self.tr("{share} % accepted").format(share=share))
         if mtp.gain is not None and mtp.bound is not None:
-            most = max(mtp.gain, mtp.bound)
+            bound = max(mtp.gain, mtp.bound)
             parts.append(
-                self.tr("{gain}× of {most}×").format(gain=figure(mtp.gain, 1), most=figure(most, 1))
+                self.tr("{gain}× of {most}×").format(
+                    gain=figure(mtp.gain, 1), most=figure(bound, 1)
+                )
             )
         elif mtp.gain is not None:
             parts.append(self.tr("{gain}×").format(gain=figure(mtp.gain, 1)))
@@ -197,17 +199,17 @@ class BranchBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        before = IconButton("left", self.tr("Previous branch"), "branchBefore", size=18)
-        before.setEnabled(fork.at > 0)
-        before.clicked.connect(lambda: self.go.emit(-1))
-        after = IconButton("forward", self.tr("Next branch"), "branchAfter", size=18)
-        after.setEnabled(fork.at < len(fork.ids) - 1)
-        after.clicked.connect(lambda: self.go.emit(1))
+        previous = IconButton("left", self.tr("Previous branch"), "branchBefore", size=18)
+        previous.setEnabled(fork.at > 0)
+        previous.clicked.connect(lambda: self.go.emit(-1))
+        following = IconButton("forward", self.tr("Next branch"), "branchAfter", size=18)
+        following.setEnabled(fork.at < len(fork.ids) - 1)
+        following.clicked.connect(lambda: self.go.emit(1))
         place = Label(f"{fork.at + 1}/{len(fork.ids)}", "small", name="branchPlace")
         words = self.tr("Branch {at} of {count}").format(at=fork.at + 1, count=len(fork.ids))
         place.setAccessibleName(words)
         place.setToolTip(words)
-        for widget in (before, place, after):
+        for widget in (previous, place, following):
             row.addWidget(widget)
 
 
@@ -339,10 +341,10 @@ class MessageFooter(QWidget):
 
     def _order(self) -> None:
         """Set the order of the Tab key: first the message's text, then this line from the left."""
-        before = self._text
+        last_stop = self._text
         # Not read from the layout: Python would keep its items longer than the layout, and crash.
         parts = (self._footer, self._bar) if self._is_question else (self._bar, self._footer)
         for part in parts:
             for button in part.findChildren(QAbstractButton) if part is not None else ():
-                QWidget.setTabOrder(before, button)
-                before = button
+                QWidget.setTabOrder(last_stop, button)
+                last_stop = button

@@ -253,13 +253,13 @@ class MessageView(QWidget):
 
     def update_message(self, message: StoredMessage) -> None:
         """Show the message again after it ended, was saved, rated or pinned."""
-        before = self.message.state
-        if before == "streaming":
+        old_state = self.message.state
+        if old_state == "streaming":
             self.end(message)
             return
         self.message = message
         self.footer.show_message(message)
-        if message.state != before:
+        if message.state != old_state:
             self._drop("failure")
             self._show_ending(message)
 

@@ -86,8 +86,8 @@ class ProgressLine(QWidget):
         self._timer.stop()
         self._stop.hide()
         percent = round(share * 100)
-        what = words or self.tr("Loading the model")
-        self._text.setText(self.tr("{what}, {percent} %").format(what=what, percent=percent))
+        step = words or self.tr("Loading the model")
+        self._text.setText(self.tr("{step}, {percent} %").format(step=step, percent=percent))
         self._bar.setValue(percent)
         self._bar.show()
 

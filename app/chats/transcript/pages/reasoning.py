@@ -40,7 +40,7 @@ class Reasoning(QWidget):
         self.setObjectName("reasoning")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._pieces = [text]
-        self._shown = 0
+        self._shown_pieces = 0
         self._trailing_blanks = ""
         self._seconds = seconds
         self._began: float | None = None
@@ -121,8 +121,8 @@ class Reasoning(QWidget):
 
     def _lay_out_new_text(self) -> None:
         """Lay out the pieces that are not shown yet; trailing blanks wait for the next piece."""
-        text = self._trailing_blanks + "".join(self._pieces[self._shown :])
-        self._shown = len(self._pieces)
+        text = self._trailing_blanks + "".join(self._pieces[self._shown_pieces :])
+        self._shown_pieces = len(self._pieces)
         self._trailing_blanks = text[len(text.rstrip()) :]
         self._text.add(text.rstrip())
 

@@ -87,10 +87,10 @@ class ScrollKeeper(QObject):
         if y < 3 * GRID or y + height > room - 6 * GRID:
             self.hold(widget, room // 3 - top)
 
-    def first_seen(self) -> QWidget | None:
+    def first_visible(self) -> QWidget | None:
         """Return the uppermost widget that is at least partly visible."""
-        seen = (widget for widget in self._widgets() if self.y_of(widget) + widget.height() > 0)
-        return next(seen, None)
+        visible = (widget for widget in self._widgets() if self.y_of(widget) + widget.height() > 0)
+        return next(visible, None)
 
     def settle(self) -> None:
         """Update the layout at once after widgets were added or removed, and again a little later.
@@ -136,6 +136,6 @@ class ScrollKeeper(QObject):
     def _value_changed(self) -> None:
         if not self._moving:
             self._at_end = self._shows_end() and self.near_end
-            self._watch(None if self._at_end else self.first_seen())
+            self._watch(None if self._at_end else self.first_visible())
             self._top = self.y_of(self._anchor) if self._anchor else 0
         self.scrolled.emit()

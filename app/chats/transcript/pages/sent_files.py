@@ -105,8 +105,8 @@ class SentFiles(QObject):
         if view is not None:
             attached = {file.name for file in self._attached().values()}
             shares = [share for share in grounded.shares if share.name in attached]
-            others = [share.name for share in grounded.shares if share.name not in attached]
-            self._show_note(view, shares, others)
+            collected = [share.name for share in grounded.shares if share.name not in attached]
+            self._show_note(view, shares, collected)
 
     def _ended(self, answer: StoredMessage) -> None:
         """Show the files again, as the answer's view can have been filled again."""

@@ -49,7 +49,7 @@ class TreeDialog(EnterDialog):
         self.setObjectName("treeDialog")
         self.setWindowTitle(self.tr("Branches of this chat"))
         self.resize(680, 440)
-        self._shown = frozenset(tree.path(leaf_id))
+        self._current_ids = frozenset(tree.path(leaf_id))
         blank = QPixmap(_MARK, _MARK)
         blank.fill(Qt.GlobalColor.transparent)
         self._blank = QIcon(blank)
@@ -109,7 +109,7 @@ class TreeDialog(EnterDialog):
             item.setToolTip(0, stretch.first.words)
             spoken = f"{item.text(0)}, {item.text(1)}"
             item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
-            if stretch.first.id in self._shown:
+            if stretch.first.id in self._current_ids:
                 self._mark(item)
             waiting += [(after, item) for after in stretch.after]
 

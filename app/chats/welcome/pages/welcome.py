@@ -137,9 +137,11 @@ class Welcome(PartPage):
         self._suggestions.addWidget(
             Label(self.tr("Ask the guide") if guide else self.tr("For example"), "group")
         )
-        shown = self._questions(kind)
-        sent_questions = GUIDE_QUESTIONS if guide else shown
-        for number, (question, sent) in enumerate(zip(shown, sent_questions, strict=True), start=1):
+        questions = self._questions(kind)
+        sent_questions = GUIDE_QUESTIONS if guide else questions
+        for number, (question, sent) in enumerate(
+            zip(questions, sent_questions, strict=True), start=1
+        ):
             button = RowButton(
                 f"suggestion{number}", self.tr("Ask: {question}").format(question=question)
             )

@@ -73,7 +73,7 @@ def give_keys(window: QWidget, changes: Mapping[str, str]) -> None:
             actions[command.name].setShortcuts(keys_of(command, changes))
 
 
-def shown(keys: list[QKeySequence]) -> str:
+def keys_text(keys: list[QKeySequence]) -> str:
     """Return shortcuts as text for the user, in this system's spelling."""
     return " / ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in keys)
 

@@ -56,25 +56,25 @@ class Item:
         return None if by_all_words is None else by_all_words - _LESS
 
 
-def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
+def best(typed: str, items: Iterable[Item], limit: int) -> list[Item]:
     """Return the best matches in order, or the first items as given if nothing was typed."""
     words = folded(typed)
     if not words.strip():
-        return list(items)[:most]
+        return list(items)[:limit]
     scored = [(item.fit(words), item) for item in items]
     matches = [(score + _BEFORE[item.kind], item) for score, item in scored if score is not None]
     matches.sort(key=lambda pair: -pair[0])
-    return [item for _, item in matches[:most]]
+    return [item for _, item in matches[:limit]]
 
 
 def chats_in_steps(
     page: Callable[[int, int], Sequence[Chat]],
     item: Callable[[Chat], Item],
     step: int,
-    most: int,
+    limit: int,
 ) -> Iterator[list[Item]]:
     """Yield the chats a page at a time, the most recently used first: there can be very many."""
-    for offset in range(0, most, step):
+    for offset in range(0, limit, step):
         chats = page(offset, step)
         yield [item(chat) for chat in chats]
         if len(chats) < step:

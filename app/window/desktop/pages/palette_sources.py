@@ -11,7 +11,7 @@ from app.base.language import translated
 from app.chats.history.values.places import ALL
 from app.models.library.pages.names import name_of
 from app.settings.values.fields import Settings, fields
-from app.window.desktop.pages.keys import keys_of, shown
+from app.window.desktop.pages.keys import keys_of, keys_text
 from app.window.desktop.pages.palette_items import Item, chats_in_steps
 from app.window.pages.actions import commands
 
@@ -61,7 +61,7 @@ def _commands(actions: Sequence[QAction], settings: Settings) -> Iterator[Item]:
     for command in commands():
         action = named[command.name]
         if command.name not in _LEFT_OUT and action.isEnabled():
-            keys = shown(keys_of(command, settings.shortcuts))
+            keys = keys_text(keys_of(command, settings.shortcuts))
             yield Item("command", command.text, keys, action.trigger, command.group)
 
 

@@ -12,7 +12,7 @@ from app.chats.search.values.fuzzy import folded
 from app.kit.look.theme import GRID
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
-from app.window.desktop.pages.keys import keys_of, shown
+from app.window.desktop.pages.keys import keys_of, keys_text
 from app.window.pages.actions import WindowCommand
 
 _MODIFIER_KEYS = (
@@ -68,7 +68,7 @@ class ShortcutRow(QWidget):
 
     def show_changes(self, changes: Mapping[str, str]) -> None:
         """Show the command's shortcut after the user's changes."""
-        keys = shown(keys_of(self.command, changes))
+        keys = keys_text(keys_of(self.command, changes))
         self._keys.show_keys(keys)
         self._back.setVisible(self.command.name in changes)
         self.words = folded(f"{self.command.text} {keys}")

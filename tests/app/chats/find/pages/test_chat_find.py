@@ -166,7 +166,7 @@ def test_scrolling_on_brings_messages_without_jumps(long_chat: Ui, step: int) ->
     bar = transcript.verticalScrollBar()
     for _ in range(45):
         bar.setValue(bar.value() + step * 400)
-        seen = transcript.scroll_keeper.first_seen()
+        seen = transcript.scroll_keeper.first_visible()
         assert seen is not None
         y = transcript.scroll_keeper.y_of(seen)
         long_chat.settle()
