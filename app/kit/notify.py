@@ -115,7 +115,7 @@ class Notifier(QObject):
 
         Args:
             head: The question.
-            text: What will happen.
+            text: The consequences.
             yes: The object name and the text of the button that agrees.
             no: The same of the button that does not.
             do: Called if the user agrees.

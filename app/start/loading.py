@@ -82,7 +82,7 @@ class Loading(QObject):
         except StopIteration:
             self.ready.emit()
             self._wait_for_activity()
-        except Exception as error:  # noqa: BLE001 - the owner decides what it means
+        except Exception as error:  # noqa: BLE001 - the owner handles it
             self.failed.emit(error)
         else:
             self._pause.start(0)
@@ -112,7 +112,7 @@ class Loading(QObject):
 
 
 def save_typed_text(window: MainWindow, drafts: Drafts) -> None:
-    """Save as a draft what the user typed if the window closes before a page received it."""
+    """Save the typed text as a draft if the window closes before a page received it."""
     early = window.early_messages
     if early.is_recording:
         texts = [*(str(values[0]) for values in early.recorded), window.composer.text]

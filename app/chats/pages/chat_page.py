@@ -98,7 +98,7 @@ class ChatPage(QWidget):
         self._stream = AnswerStream(generation, self.transcript, self)
 
     def _make_composer(self, composer: Composer) -> None:
-        """Create the parts of the composer, which show what belongs to the next message."""
+        """Create the parts of the composer, which belong to the next message."""
         presenters, chat, notifier = self._presenters, self._chat, self._notifier
         generation = self._generation
         self.composer = composer

@@ -160,7 +160,7 @@ class EngineSwitchController(QObject):
             self._picking.show_elsewhere(counterparts)
 
     def _switch_to(self, counterpart: Counterpart) -> None:
-        """Switch the chat to a counterpart, or offer to install or download what it lacks."""
+        """Switch the chat to a counterpart, or offer to install or download the missing parts."""
         if counterpart.engine == "vllm" and not self._has_vllm:
             self._ask_for_vllm()
         elif counterpart.entry is not None:

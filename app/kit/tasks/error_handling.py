@@ -1,4 +1,4 @@
-"""A handler that shows every error in three parts: what happened, why, and what to do."""
+"""A handler that shows every error in its three parts."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Tasks(QObject):
         def carry_out(task: Task) -> None:
             try:
                 result = work()
-            except Exception as error:  # noqa: BLE001 - the owner's thread decides what it means
+            except Exception as error:  # noqa: BLE001 - the owner's thread handles it
                 self._back.emit(lambda error=error: self._end(task, lambda: failed(error)))
             else:
                 self._back.emit(lambda: self._end(task, lambda: done(result)))
@@ -125,7 +125,7 @@ class Tasks(QObject):
             try:
                 for item in work(task.token):
                     task.waiting.append(item)
-            except Exception as error:  # noqa: BLE001 - the owner's thread decides what it means
+            except Exception as error:  # noqa: BLE001 - the owner's thread handles it
                 self._back.emit(lambda error=error: self._end(task, lambda: failed(error)))
             else:
                 self._back.emit(lambda: self._end(task, done))
@@ -150,7 +150,7 @@ class Tasks(QObject):
                 import logging
 
                 logging.getLogger(__name__).warning(
-                    "left behind what was still at work on %s", name
+                    "abandoned the work that was still running on %s", name
                 )
         self._live.clear()
         self._streams.clear()

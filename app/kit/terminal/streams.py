@@ -124,7 +124,7 @@ class SafeStderr(io.TextIOWrapper):
 
 
 def discard(stream: TextIO) -> None:
-    """Discard what is buffered in a stream and all that is written to it later."""
+    """Discard the buffered text of a stream, and all text written to it later."""
     null_device = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null_device, stream.fileno())
     os.close(null_device)

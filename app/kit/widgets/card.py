@@ -86,8 +86,8 @@ def empty_card(name: str, icon: str, title: str, words: str, *parts: Part) -> Pa
     Args:
         name: The object name; that of the words ends in “Words”.
         icon: The picture.
-        title: What the user can do here.
-        words: The purpose of that.
+        title: The purpose of the page.
+        words: An explanation.
         parts: The buttons to begin with, and other parts below the words.
     """
     return Panel(
@@ -97,7 +97,7 @@ def empty_card(name: str, icon: str, title: str, words: str, *parts: Part) -> Pa
 
 
 def drop_hint(name: str, icon: str, words: str) -> Notice:
-    """Return the notice that says what dropping files will do; it is hidden until they are over it.
+    """Return the notice about dropping files here; it is hidden until files are dragged over it.
 
     Args:
         name: The object name.

@@ -53,7 +53,7 @@ def test_what_is_clicked_goes_there_too(
     window = SingleInstance(folder.root)
     window.listen()
     link = "hearth://model/ada/Tiny-GGUF"
-    for words, wish in (
+    for words, request in (
         (["gone.gguf"], LaunchRequest(files=(tmp_path / "gone.gguf",))),
         (["--offline", "a.txt"], LaunchRequest(files=(tmp_path / "a.txt",))),
         (["open", f"file://{tmp_path}/a.txt"], LaunchRequest(files=(tmp_path / "a.txt",))),
@@ -63,7 +63,7 @@ def test_what_is_clicked_goes_there_too(
     ):
         with qtbot.waitSignal(window.requested) as asked:
             assert main(words) == 0
-        assert asked.args == [wish]
+        assert asked.args == [request]
     window.close()
 
 

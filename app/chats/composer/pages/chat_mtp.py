@@ -231,7 +231,7 @@ class ChatMtp(QObject):
         return self._next_message_sentence(mode) or self._latest_sentence(mode)
 
     def _next_message_sentence(self, mode: MtpMode) -> str:
-        """Return what changes or takes time with the next message; "" if nothing does."""
+        """Return a sentence on the changes with the next message; "" for none."""
         ready = self._loaded_model()
         if self._restart_is_due and ready is not None:
             return self.tr(

@@ -1,4 +1,4 @@
-"""The card of a chat's context: what is in it, and the choice of what happens when it is full."""
+"""The card of a chat's context: its content, and the policy for a full context."""
 
 from __future__ import annotations
 

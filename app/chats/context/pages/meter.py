@@ -17,7 +17,7 @@ _NEARLY = 0.85
 
 
 class ContextMeter(QToolButton):
-    """A button that opens the card of what fills the context."""
+    """A button that opens the card of the context."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

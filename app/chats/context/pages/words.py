@@ -73,7 +73,7 @@ def used_tokens(use: ContextUse) -> str:
 
 
 def outcome(use: ContextUse) -> str:
-    """Return a sentence about what happens to the next message."""
+    """Return a sentence that says whether the next message fits, and the consequence if not."""
     if use.fits:
         words = (
             _tr("context", "Everything fits, with room for about {room} more tokens.")

@@ -30,8 +30,8 @@ class FileChip(Panel):
         drawing: The icon.
         name: The name of the attachment.
         words: The text below the name.
-        opens: What pressing the chip does, for the tooltip and screen readers.
-        removes: What the button does, for the tooltip and screen readers.
+        opens: The effect of pressing the chip, for the tooltip and screen readers.
+        removes: The effect of the button, for the tooltip and screen readers.
         object_name: The object name.
 
     Signals:
@@ -99,7 +99,7 @@ class FileChip(Panel):
         Args:
             words: The first line.
             more: The second line; empty for none.
-            removes: What the button does now; empty for the same as before.
+            removes: The new effect of the button; empty for the same as before.
         """
         for label, text in ((self._words, words), (self._more, more)):
             label.setText(text)

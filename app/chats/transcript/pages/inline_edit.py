@@ -18,7 +18,7 @@ class InlineEdit(Panel):
     Args:
         old_text: The old text.
         text: The text to start with.
-        note: A sentence on what happens to the old text.
+        note: A sentence on the old text, such as where it stays.
         sends: Whether the new text is sent as a question, or only saved.
 
     Signals:

@@ -35,7 +35,7 @@ GUIDE_QUESTIONS: Final = (
     "How do I get a bigger model?",
     "Where are my chats kept?",
 )
-"""What the suggestions ask the guide in any language, because it understands only English."""
+"""The questions that the suggestions send to the guide, which understands only English."""
 
 
 class Welcome(PartPage):

@@ -146,7 +146,7 @@ class Desktop(QObject):
             self._follow_link(request.link)
 
     def _follow_link(self, link: str) -> None:
-        """Show what a link names, after asking the user.
+        """Show the model that a link names, after asking the user.
 
         The Hub is asked for nothing before the user agrees, because anyone can write a link.
         """

@@ -47,7 +47,7 @@ class Item:
         """Return the score of the title, or a lower one of all words; None if nothing matches.
 
         Args:
-            typed: What the user typed, already `folded`.
+            typed: The text that the user typed, already `folded`.
         """
         by_title = fit(typed, self.title_key)
         if by_title is not None or not self.words:

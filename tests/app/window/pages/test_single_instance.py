@@ -35,14 +35,14 @@ def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: P
     second.close()
 
 
-def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
-    wish = LaunchRequest(files=(tmp_path / "a ü.txt",))
-    assert not pass_on(tmp_path, wish)
+def test_a_request_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
+    request = LaunchRequest(files=(tmp_path / "a ü.txt",))
+    assert not pass_on(tmp_path, request)
     first = SingleInstance(tmp_path)
     first.listen()
     with qtbot.waitSignal(first.requested) as asked:
-        assert pass_on(tmp_path, wish)
-    assert asked.args == [wish]
+        assert pass_on(tmp_path, request)
+    assert asked.args == [request]
     first.close()
 
 
@@ -56,8 +56,8 @@ from app.window.pages import single_instance
 from app.window.pages.single_instance import SingleInstance
 app = QCoreApplication([])
 pass_on = single_instance.pass_on
-def noted(*wish):
-    taken = pass_on(*wish)
+def noted(*arguments):
+    taken = pass_on(*arguments)
     print("passed on" if taken else "waiting", flush=True)
     return taken
 single_instance.pass_on = noted
