@@ -275,7 +275,7 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     ui.click("chatAbout")
     chip = ui.find(QPushButton, "collectionsChip")
     assert chip.text() == "Documents: Papers"
-    assert "nothing of your documents" in ui.find(Label, "guideBannerText").text()
+    assert "cannot read your documents" in ui.find(Label, "guideBannerText").text()
     ui.ask("When does the lease end?")
     prompt = ui.engine.requests[-1].messages[-1].text
     assert "31 March 2027" in prompt
