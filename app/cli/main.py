@@ -54,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader of the output has gone. Nothing more can be written, not even at exit.
-        streams.forget(sys.stdout)
+        streams.discard(sys.stdout)
         return 1
     except Exception as error:  # noqa: BLE001 - the last handler: reports internal errors
         from app.base.reports import explained
@@ -66,7 +66,7 @@ def _failed(error: UserError, words: Sequence[str]) -> int:
     try:
         _output(words).error(error)
     except (BrokenPipeError, UserError):
-        streams.forget(sys.stdout)
+        streams.discard(sys.stdout)
     return 2 if error.code == "usage" else 1
 
 
@@ -99,13 +99,13 @@ def _in_window(
         with ending_at_once():
             from app.start import window
 
-            if window.passed_on(folder, wish):
+            if window.pass_to_open_window(folder, wish):
                 gc.enable()
                 return 0
             trial = DisplayTrial()
             import app.start.running  # noqa: F401 - the window's modules
 
-            why_not = trial.hindrance()
+            why_not = trial.problem()
     except (ImportError, OSError) as error:
         why_not = str(error)
     if why_not:

@@ -25,7 +25,7 @@ def announce(widget: QWidget, words: str, *, urgent: bool = False) -> None:
     QAccessible.updateAccessibility(event)
 
 
-def say_fold(button: QWidget, *, unfolded: bool) -> None:
+def describe_fold(button: QWidget, *, unfolded: bool) -> None:
     """Describe a fold button as expanded or collapsed; announce it if the button has the focus."""
     words = (
         QCoreApplication.translate("announcing", "expanded")

@@ -9,6 +9,6 @@ from engines.sentences import N_
 from engines.types import EngineName
 
 
-def engine_called(engine: EngineName) -> str:
+def engine_name(engine: EngineName) -> str:
     """Return the proper name of an engine, or "Another server" if it has none."""
     return PROPER_NAMES.get(engine) or QCoreApplication.translate("engines", N_("Another server"))

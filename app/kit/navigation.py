@@ -49,4 +49,5 @@ class Navigation(Protocol):
             name: The setting to scroll to; empty for none.
         """
 
-    def show_shortcuts(self) -> None: ...
+    def show_shortcuts(self) -> None:
+        """Open the list of shortcuts."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.base.language import in_full, translated
-from app.kit.tasks.telling import telling
+from app.kit.tasks.error_handling import error_handler
 from app.kit.widgets.message_dialog import MessageDialog
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.toast import Toast
@@ -53,6 +53,7 @@ class Notifier(QObject):
         self._toasts.show(Toast((text,), about=about))
 
     def say_copied(self) -> None:
+        """Confirm that something was copied."""
         self.say(self.tr("Copied."))
 
     def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
@@ -114,7 +115,7 @@ class Notifier(QObject):
 
         Args:
             head: The question.
-            text: What will happen.
+            text: The consequences.
             yes: The object name and the text of the button that agrees.
             no: The same of the button that does not.
             do: Called if the user agrees.
@@ -155,15 +156,15 @@ class Notifier(QObject):
         else:
             self._show_bug(error)
 
-    def _is_on_page(self, words: str) -> bool:
+    def _is_on_page(self, text: str) -> bool:
         """Return whether an error card on the page already shows this text."""
         cards = self._window.findChildren(Panel)
         return any(
-            it.isVisible() and it.property("look") == "danger" and it.accessibleName() == words
-            for it in cards
+            card.isVisible() and card.property("look") == "danger" and card.accessibleName() == text
+            for card in cards
         )
 
-    def telling(self, show: Callable[[UserError], object]) -> Callable[[Exception], None]:
+    def error_handler(self, show: Callable[[UserError], object]) -> Callable[[Exception], None]:
         """Return a `failed` callback that shows errors in place on the page.
 
         For a bug in Hearth, the page says that it was a bug, and the dialog opens as well.
@@ -171,18 +172,18 @@ class Notifier(QObject):
         Args:
             show: Shows the error on the page.
         """
-        return telling(show, self.error)
+        return error_handler(show, self.error)
 
     def ask_to_open(self, address: str) -> None:
         """Ask before opening a link that the model wrote; the user sees its address first."""
-        said = self.tr("The model wrote it. It opens outside of Hearth.")
-        self._ask_to_open(address, said)
+        explanation = self.tr("The model wrote it. It opens outside of Hearth.")
+        self._ask_to_open(address, explanation)
 
     def offer_to_open(self, address: str) -> None:
         """Ask before opening a page of the Hub; the user sees its address first, as for links."""
         self._ask_to_open(address, self.tr("It opens outside of Hearth."))
 
-    def _ask_to_open(self, address: str, said: str) -> None:
+    def _ask_to_open(self, address: str, explanation: str) -> None:
         from app.markdown.spans import is_openable
 
         if not is_openable(address):
@@ -198,7 +199,7 @@ class Notifier(QObject):
             lines = [
                 self.tr("Open this address in your browser?"),
                 address,
-                said,
+                explanation,
             ]
             answers.append(("open", self.tr("Open")))
         dialog = MessageDialog(lines, answers, parent=self._window)

@@ -12,8 +12,8 @@ def timer(owner: QObject, ms: int, do: Callable[[], object]) -> QTimer:
 
     Starting it again before that begins the wait anew.
     """
-    made = QTimer(owner)
-    made.setSingleShot(True)
-    made.setInterval(ms)
-    made.timeout.connect(do)
-    return made
+    single_shot = QTimer(owner)
+    single_shot.setSingleShot(True)
+    single_shot.setInterval(ms)
+    single_shot.timeout.connect(do)
+    return single_shot

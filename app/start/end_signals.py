@@ -16,7 +16,7 @@ from typing import Any
 
 from PySide6.QtCore import QSocketNotifier, QTimer
 
-_WAKES = sys.platform != "win32"
+_CAN_WAKE = sys.platform != "win32"
 _STEP_MS = 500
 _SIGNALS = [
     # On Windows, closing the console and Ctrl+Break both arrive as SIGBREAK.
@@ -34,52 +34,52 @@ class EndSignals:
 
     Args:
         end: Called one or more times after a signal.
-        wakes: Whether a signal can wake Qt on this system.
+        can_wake: Whether a signal can wake Qt on this system.
     """
 
-    def __init__(self, end: Callable[[], object], *, wakes: bool = _WAKES) -> None:
+    def __init__(self, end: Callable[[], object], *, can_wake: bool = _CAN_WAKE) -> None:
         self._end = end
-        self._wakes = wakes
-        self._asked = False  # whether a signal came that could not wake Qt
-        self._before: dict[int, Any] = {}
-        if not wakes:
+        self._can_wake = can_wake
+        self._end_requested = False  # whether a signal came that could not wake Qt
+        self._previous_handlers: dict[int, Any] = {}
+        if not can_wake:
             self._steps = QTimer()
-            self._steps.timeout.connect(self._step)
+            self._steps.timeout.connect(self._check)
             self._steps.start(_STEP_MS)
-            self._handle(self._note)
+            self._handle(self._note_signal)
             return
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
         self._notifier = QSocketNotifier(self._read, QSocketNotifier.Type.Read)
-        self._notifier.activated.connect(self._heard)
-        self._woken = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._notifier.activated.connect(self._end_after_signal)
+        self._previous_wakeup_fd = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._handle(lambda *_: None)
 
     def _handle(self, handler: Callable[[int, Any], object]) -> None:
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, handler)
+                self._previous_handlers[number] = signal.signal(number, handler)
 
-    def _note(self, *_: object) -> None:
-        self._asked = True
+    def _note_signal(self, *_: object) -> None:
+        self._end_requested = True
 
-    def _step(self) -> None:
-        if self._asked:
+    def _check(self) -> None:
+        if self._end_requested:
             self._end()
 
-    def _heard(self) -> None:
+    def _end_after_signal(self) -> None:
         os.read(self._read, 64)
         self._end()
 
     def close(self) -> None:
         """Restore the previous signal handlers."""
-        for number, before in self._before.items():
-            signal.signal(number, before)
-        if not self._wakes:
+        for number, handler in self._previous_handlers.items():
+            signal.signal(number, handler)
+        if not self._can_wake:
             self._steps.stop()
             return
-        signal.set_wakeup_fd(self._woken)
+        signal.set_wakeup_fd(self._previous_wakeup_fd)
         self._notifier.setEnabled(False)
         os.close(self._read)
         os.close(self._write)

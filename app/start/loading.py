@@ -57,7 +57,7 @@ class Loading(QObject):
         self._steps = self._make()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
-        self._pause.timeout.connect(self._go_on)
+        self._pause.timeout.connect(self._next_step)
 
     @property
     def hindered(self) -> UserError | None:
@@ -67,7 +67,7 @@ class Loading(QObject):
     def start(self) -> None:
         """Begin to load."""
         tasks = self._first.tasks
-        tasks.run(_import_services, lambda _: self._go_on(), self.failed.emit, on=LOADING)
+        tasks.run(_import_services, lambda _: self._next_step(), self.failed.emit, on=LOADING)
 
     def close(self) -> None:
         """Stop loading, and close everything that was opened."""
@@ -76,18 +76,18 @@ class Loading(QObject):
             self._app.close()
         self._ends.close()
 
-    def _go_on(self) -> None:
+    def _next_step(self) -> None:
         try:
             next(self._steps)
         except StopIteration:
             self.ready.emit()
-            self._wait_for_somebody()
-        except Exception as error:  # noqa: BLE001 - the owner decides what it means
+            self._wait_for_activity()
+        except Exception as error:  # noqa: BLE001 - the owner handles it
             self.failed.emit(error)
         else:
             self._pause.start(0)
 
-    def _wait_for_somebody(self) -> None:
+    def _wait_for_activity(self) -> None:
         from app.window.pages.preloader import Preloader
 
         def go_on() -> None:
@@ -111,11 +111,11 @@ class Loading(QObject):
         yield from self._window.build(self._presenters, describe)
 
 
-def keep_words(window: MainWindow, drafts: Drafts) -> None:
-    """Save as a draft what the user typed if the window closes before a page received it."""
+def save_typed_text(window: MainWindow, drafts: Drafts) -> None:
+    """Save the typed text as a draft if the window closes before a page received it."""
     early = window.early_messages
-    if early.listens:
-        texts = [*(str(values[0]) for values in early.held), window.composer.text]
+    if early.is_recording:
+        texts = [*(str(values[0]) for values in early.recorded), window.composer.text]
         drafts.keep(None, "\n\n".join(text for text in texts if text))
 
 

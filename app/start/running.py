@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from app.base.errors import DatabaseDamaged
-from app.kit.look.language import speak
+from app.kit.look.language import install_language
 from app.settings.pages.appearance import Appearance
 from app.settings.values.fields import Settings
 from app.start.end_signals import EndSignals
-from app.start.loading import Loading, keep_words
+from app.start.loading import Loading, save_typed_text
 from app.window.pages.application import Application
 from app.window.pages.main_window import MainWindow
 from app.window.pages.signal_buffer import FirstPainting
@@ -33,16 +33,17 @@ if TYPE_CHECKING:
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
-def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchRequest) -> int:
+def run(app: QApplication, opened: OpenStores, offline: bool, request: LaunchRequest) -> int:
     """Show the window until it is closed; return the exit status.
 
-    Raises whatever error kept the window from opening.
+    Raises:
+        Exception: An error kept the window from opening.
     """
-    instance = SingleInstance(opened.folder.root, wish)
+    instance = SingleInstance(opened.folder.root, request)
     close_to_others(opened.folder.root / LOCK)
     try:
         first = first_presenters(opened)
-        speak(app, first.settings.current.language)
+        install_language(app, first.settings.current.language)
         appearance = Appearance(app)
         appearance.apply(first.settings.current)
         first.settings.changed.connect(appearance.apply)
@@ -50,7 +51,7 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
         state = WindowStateFile(opened.folder.root / "window.json")
         window.restore(state.read())
         loading = Loading(opened, first, window, offline)
-        start = _Start(app, window, instance, wish)
+        start = _Start(app, window, instance, request)
         loading.ready.connect(lambda: start.finish(loading.hindered))
         loading.failed.connect(start.fail)
         FirstPainting(window.composer.edit).painted.connect(loading.start)
@@ -62,11 +63,11 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
             status = app.exec()
         finally:
             signals.close()
-            instance.turn_away()
+            instance.stop_listening()
             start.close()
-            keep_words(window, first.chats.drafts)
+            save_typed_text(window, first.chats.drafts)
             first.tasks.close()
-            _keep(state, window)
+            _save_state(state, window)
             loading.close()
             window.deleteLater()
         if start.error is not None:
@@ -84,13 +85,13 @@ class _Start:
         app: QApplication,
         window: MainWindow,
         instance: SingleInstance,
-        wish: LaunchRequest,
+        request: LaunchRequest,
     ) -> None:
         self.error: Exception | None = None
         self._app = app
         self._window = window
         self._instance = instance
-        self._wish = wish
+        self._request = request
         self._hook = sys.excepthook
 
     def finish(self, hindered: UserError | None) -> None:
@@ -104,15 +105,15 @@ class _Start:
         gc.enable()
         desktop = self._window.desktop
         sys.excepthook = reporter(self._window)
-        self._instance.asked.connect(desktop.fulfil)
+        self._instance.requested.connect(desktop.carry_out)
         self._instance.listen()
         if hindered is not None:
             self._window.notifier.error(hindered)
-        if self._wish != LaunchRequest():
-            desktop.fulfil(self._wish)
+        if self._request != LaunchRequest():
+            desktop.carry_out(self._request)
         if isinstance(self._app, Application):
-            self._app.asked.connect(desktop.fulfil)
-            self._app.hear()
+            self._app.requested.connect(desktop.carry_out)
+            self._app.start_receiving()
 
     def fail(self, error: Exception) -> None:
         """End the event loop because of this error."""
@@ -153,20 +154,20 @@ def reporter(window: MainWindow) -> _Hook:
         if issubclass(kind, KeyboardInterrupt):
             QApplication.quit()
             return
-        error = window.scratch.discreet(error)
+        error = window.scratch.without_chat_text(error)
         import logging
 
         log = logging.getLogger(__name__)
-        log.error("A bug of ours", exc_info=(type(error), error, error.__traceback__))
+        log.error("An internal error", exc_info=(type(error), error, error.__traceback__))
         window.notifier.error(error)
 
     return report
 
 
-def _keep(state: WindowStateFile, window: MainWindow) -> None:
+def _save_state(state: WindowStateFile, window: MainWindow) -> None:
     try:
         state.write(window.state())
     except UserError as error:
         import logging
 
-        logging.getLogger(__name__).warning("The window's state was not kept: %s", error)
+        logging.getLogger(__name__).warning("The window's state was not saved: %s", error)

@@ -19,7 +19,7 @@ from app.window.values.launch_request import LaunchRequest
 from engines.errors import UserError
 
 
-def open_window(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
+def open_window(folder: DataFolder, offline: bool, request: LaunchRequest) -> int:
     """Show the window until it is closed; return the exit status.
 
     An error that ends Hearth, even an internal one, is shown in a window of its own first. If the
@@ -38,55 +38,56 @@ def open_window(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
             try:
                 if copy:
                     put_back(folder, copy)
-                return _open(folder, offline, wish)
+                return _open(folder, offline, request)
             except AlreadyOpen:
                 raise
             except Exception as error:
                 from app.base.reports import explained
 
-                said = error if isinstance(error, UserError) else explained(error, folder)
-                copy = show_startup_error(_application(), said)
+                user_error = error if isinstance(error, UserError) else explained(error, folder)
+                copy = show_startup_error(_application(), user_error)
                 if not copy:
-                    raise said from error
+                    raise user_error from error
     finally:
         gc.enable()
 
 
-def _open(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
+def _open(folder: DataFolder, offline: bool, request: LaunchRequest) -> int:
     from app.start.running import run
     from app.wiring.opening import open_data
 
     opened = open_data(folder)
     try:
-        return run(_application(), opened, offline, wish)
+        return run(_application(), opened, offline, request)
     finally:
         opened.database.close()
 
 
-def passed_on(folder: DataFolder, wish: LaunchRequest) -> bool:
+def pass_to_open_window(folder: DataFolder, request: LaunchRequest) -> bool:
     """Pass a request to the window that has this data folder open; return whether there was one.
 
-    Raises NotADataFolder.
+    Raises:
+        NotADataFolder: The folder belongs to another program.
     """
-    if wish == LaunchRequest():
+    if request == LaunchRequest():
         return False
     with explained(folder.root):
         folder.require_own()
-    return pass_on(folder.root, wish)
+    return pass_on(folder.root, request)
 
 
 def _application() -> QApplication:
     from app.kit.look.icons import app_icon
-    from app.kit.look.language import speak
+    from app.kit.look.language import install_language
     from app.window.pages.application import Application
 
-    present = QApplication.instance()
-    if isinstance(present, QApplication):
-        return present
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
     app = Application(["hearth", "-style", "fusion"])
     app.setApplicationName("Hearth")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)
     app.setWindowIcon(app_icon())
-    speak(app, Settings().language)
+    install_language(app, Settings().language)
     return app

@@ -34,5 +34,10 @@ class WindowStateFile:
             return WindowState()
 
     def write(self, state: WindowState) -> None:
-        """Write the state. Raises DataFolderReadOnly or DiskFull."""
+        """Write the state.
+
+        Raises:
+            DataFolderReadOnly: The data folder cannot be written to.
+            DiskFull: The disk has no room.
+        """
         write_whole(self._path, json.dumps(state._asdict()))

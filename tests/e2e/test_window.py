@@ -44,8 +44,8 @@ def begin():
 
 made = []
 
-def noted(folder, wish):
-    made.append(SingleInstance(folder, wish))
+def noted(folder, request):
+    made.append(SingleInstance(folder, request))
     return made[0]
 
 running.SingleInstance = noted

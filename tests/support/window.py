@@ -20,7 +20,7 @@ from app.chats.pages.chat_page import ChatPage
 from app.chats.sidebar.pages.chat_list import ChatList
 from app.chats.transcript.pages.message_view import MessageView
 from app.chats.transcript.pages.transcript import Transcript
-from app.kit.look.language import speak
+from app.kit.look.language import install_language
 from app.kit.tasks.tasks import Tasks
 from app.kit.widgets.icon_button import IconButton
 from app.settings.pages.appearance import Appearance
@@ -178,9 +178,9 @@ def hold() -> threading.Event:
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
     before = QLocale()
-    speak(qapp, "deutsch")
+    install_language(qapp, "deutsch")
     yield
-    speak(qapp, "english")
+    install_language(qapp, "english")
     QLocale.setDefault(before)
 
 

@@ -97,7 +97,7 @@ class ActivityPage(ColumnPage):
     def _failed(self, error: Exception) -> None:
         """Show an error once, and stop reading until the page is shown again."""
         self._tick.stop()
-        self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
+        self._notifier.error_handler(lambda said: self._summary.setText(in_full(said)))(error)
 
     def _show(self, report: ActivityReport) -> None:
         self._summary.setText(summary(report))

@@ -124,7 +124,7 @@ class ApiController(QObject):
         from app.api.pages.client_dialog import ClientDialog
 
         def add(dialog: ClientDialog, name: str, models: tuple[str, ...], limit: int) -> None:
-            failed = dialog.refusal(self._notifier.error)
+            failed = dialog.failure_handler(self._notifier.error)
             self._server.add(name, models, limit, dialog.show_key, failed)
 
         ClientDialog(self._models.list(), add, self._card.window()).open()

@@ -9,7 +9,7 @@ from app.assistants.pages.prompt_list import PromptList
 from app.kit.navigation import Navigation
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
-from app.kit.widgets.page_head import HeadAbove, PageHead
+from app.kit.widgets.page_head import FixedHead, PageHead
 from app.kit.widgets.segments import Segments
 
 
@@ -61,7 +61,7 @@ class AssistantsPage(QWidget):
         else:
             self.assistants.make()
 
-    def _head(self) -> HeadAbove:
+    def _head(self) -> FixedHead:
         take_in, export = self.prompts.pick_import, self.prompts.pick_export
         words = self.tr("Import…"), self.tr("Export…")
         self._take_in = UserAction("importPrompts", "folder", words[0], take_in).button("quiet")
@@ -69,4 +69,4 @@ class AssistantsPage(QWidget):
         head = PageHead(
             self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
         )
-        return HeadAbove(head, FlowRow(self._segments, self._take_in, self._export))
+        return FixedHead(head, FlowRow(self._segments, self._take_in, self._export))

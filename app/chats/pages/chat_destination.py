@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
     from app.chats.composer.pages.composer import Composer
-    from app.chats.composer.pages.stay_line import StayLine
+    from app.chats.composer.pages.local_only_line import LocalOnlyLine
     from app.chats.pages.engine_badge import EngineBadge
     from app.chats.presenters.open_chat import OpenChat
     from app.servers.presenters import Destination
@@ -26,7 +26,7 @@ class ChatDestination(QObject):
         self._composer = composer
         self._chat = chat
         self._badge: EngineBadge | None = None
-        self._stay: StayLine | None = None
+        self._local_only_line: LocalOnlyLine | None = None
         self.server = ""
         for signal in (chat.opened, chat.stored, chat.changed):
             signal.connect(self.refresh)
@@ -46,14 +46,14 @@ class ChatDestination(QObject):
     def refresh(self) -> None:
         """Show or hide the line for a chat that the user has not sent to the default server."""
         server = self._chat.withheld_model
-        if self._stay is None and server is not None:
-            from app.chats.composer.pages.stay_line import StayLine
+        if self._local_only_line is None and server is not None:
+            from app.chats.composer.pages.local_only_line import LocalOnlyLine
 
-            self._stay = StayLine(self._composer)
-            self._stay.chosen.connect(self._send_there)
-            self._composer.above.addWidget(self._stay)
-        if self._stay is not None:
-            self._stay.show_model(server)
+            self._local_only_line = LocalOnlyLine(self._composer)
+            self._local_only_line.chosen.connect(self._send_there)
+            self._composer.above.addWidget(self._local_only_line)
+        if self._local_only_line is not None:
+            self._local_only_line.show_model(server)
 
     def _send_there(self) -> None:
         """Let the server answer in this chat from now on, as the user has just chosen."""

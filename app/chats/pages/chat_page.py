@@ -98,7 +98,7 @@ class ChatPage(QWidget):
         self._stream = AnswerStream(generation, self.transcript, self)
 
     def _make_composer(self, composer: Composer) -> None:
-        """Create the parts of the composer, which show what belongs to the next message."""
+        """Create the parts of the composer, which belong to the next message."""
         presenters, chat, notifier = self._presenters, self._chat, self._notifier
         generation = self._generation
         self.composer = composer
@@ -124,9 +124,9 @@ class ChatPage(QWidget):
             transcript, self.composer, presenters, settings, self._options, notifier, self
         )
         self.fixes = Fixes(
-            self._chat, notifier, lambda it: self.answers.act("regenerate", it), self
+            self._chat, notifier, lambda message: self.answers.act("regenerate", message), self
         )
-        self._sent = SentFiles(
+        self._sent_files = SentFiles(
             transcript, self.files.thumbnails, self._generation, self.answers.ask_without, self
         )
         self.keys = MessageKeys(transcript, self.composer.focus, self)
@@ -138,13 +138,13 @@ class ChatPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self.transcript)
-        self._above = QWidget()
-        self.banners = QVBoxLayout(self._above)
+        self._banner_area = QWidget()
+        self.banners = QVBoxLayout(self._banner_area)
         self.banners.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._above)
+        column.addWidget(self._banner_area)
         column.addWidget(self.finding.bar)
         column.addWidget(self._stack, 1)
         column.addWidget(self.queue.strip)
@@ -156,12 +156,12 @@ class ChatPage(QWidget):
         composer.changed.connect(lambda: self._chats.drafts.keep(self._chat.id, composer.text))
         composer.stop.connect(self.stop)
         self._sending.changed.connect(self._show_answering)
-        self._sent.file_opened.connect(self.file_opened)
+        self._sent_files.file_opened.connect(self.file_opened)
         self.files.file_opened.connect(self.file_opened)
-        self.file_opened.connect(self._look_at)
+        self.file_opened.connect(self._view_file)
         self.welcome.suggested.connect(self._ask_suggested)
         self.citations.opened.connect(
-            lambda it: self.viewer.show_file(it.document, it.name, it.spans)
+            lambda quote: self.viewer.show_file(quote.document, quote.name, quote.spans)
         )
         transcript.link.connect(notifier.ask_to_open)
         transcript.copied.connect(notifier.say_copied)
@@ -170,15 +170,19 @@ class ChatPage(QWidget):
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
         self.context.fix.connect(
-            lambda it: self.fixes.wanted.emit(it.action, it.value, self.context.look)
+            lambda failure: self.fixes.wanted.emit(
+                failure.action, failure.value, self.context.refresh
+            )
         )
 
     def _connect_presenters(self) -> None:
         branches, generation = self._branches, self._generation
         self._chat.failed.connect(self._notifier.error)
         branches.switched.connect(self._show_path)
-        branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
-        branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
+        branches.removed.connect(
+            lambda removed: self._show_path(removed.chat_id, removed.message_id)
+        )
+        branches.edited.connect(lambda edited: self._show_path(edited.chat_id, edited.id))
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
         generation.ended.connect(lambda _: self._show_answering())
@@ -186,8 +190,9 @@ class ChatPage(QWidget):
         generation.crashed.connect(self._crashed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide the banners in a low window."""
         super().resizeEvent(event)
-        self._above.setVisible(event.size().height() >= scaled(_LEAST_FOR_BANNERS))
+        self._banner_area.setVisible(event.size().height() >= scaled(_LEAST_FOR_BANNERS))
 
     @property
     def chat_id(self) -> str | None:
@@ -222,7 +227,7 @@ class ChatPage(QWidget):
         self._show_messages()
         self.mtp.refresh()
         self.queue.refresh()
-        self.context.look()
+        self.context.refresh()
 
     def show_place(self, place: Destination | None) -> None:
         """Show to which server this chat's text goes, before it is sent; None for no server."""
@@ -273,10 +278,12 @@ class ChatPage(QWidget):
         self.ask(text)
         self.composer.focus()
 
-    def _look_at(self, sha256: str) -> None:
+    def _view_file(self, sha256: str) -> None:
         """Show a file of the chat, or of the unsent message, in the viewer."""
-        sent = (it for message in self.transcript.messages for it in message.attachments)
-        names = {it.sha256: it.name for it in (*sent, *self.files.attachments)}
+        sent = (
+            attachment for message in self.transcript.messages for attachment in message.attachments
+        )
+        names = {file.sha256: file.name for file in (*sent, *self.files.attachments)}
         self.viewer.show_file(sha256, names.get(sha256, ""))
 
     def _options(self) -> AnswerOptions:
@@ -296,18 +303,20 @@ class ChatPage(QWidget):
             self.reload()
             return
         self._stack.setCurrentWidget(self.transcript)
-        self.transcript.show_branch([self._generation.so_far(it) for it in path], message_id)
+        self.transcript.show_branch(
+            [self._generation.so_far(message) for message in path], message_id
+        )
         self._stream.show_waiting(chat_id)
         self.answers.refresh()
-        self.context.look()
+        self.context.refresh()
         self._show_answering()
 
     def _asked(self, question: StoredMessage) -> None:
         if question.chat_id == self._chat.id:
             self._stack.setCurrentWidget(self.transcript)
-            known = [it.id for it in self.transcript.messages]
-            if question.id not in known[-2:] and self._branches.is_shown(question):
-                if question.parent_id in (None, *known):
+            shown_ids = [message.id for message in self.transcript.messages]
+            if question.id not in shown_ids[-2:] and self._branches.is_shown(question):
+                if question.parent_id in (None, *shown_ids):
                     self.transcript.replace_from(question)
                 else:
                     # There is a greeting before it, or a terminal has continued this chat.

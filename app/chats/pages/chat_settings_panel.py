@@ -90,7 +90,7 @@ class ChatSettingsPanel(QWidget):
 
     def show_chat(
         self,
-        held: ResolvedSettings,
+        settings: ResolvedSettings,
         own: NewChat,
         assistants: Sequence[Assistant],
         models: Sequence[ModelEntry],
@@ -101,7 +101,7 @@ class ChatSettingsPanel(QWidget):
         """Show the settings of a chat.
 
         Args:
-            held: The resolved settings.
+            settings: The resolved settings of the chat.
             own: The chat's own settings.
             assistants: The assistants to choose from.
             models: The models to choose from.
@@ -112,15 +112,17 @@ class ChatSettingsPanel(QWidget):
         self._show_assistants(assistants, own.assistant_id)
         self._models.show_models(models, own.model)
         self._model_source.setText(
-            self._source(held.source("model")) if own.model else self._uses(held, models)
+            self._source(settings.source("model"))
+            if own.model
+            else self._default_model_text(settings, models)
         )
-        source = held.source("system_prompt")
+        source = settings.source("system_prompt")
         self._prompt.show_held(
-            held.settings.system_prompt, self._source(source), own=source == "chat"
+            settings.settings.system_prompt, self._source(source), own=source == "chat"
         )
         self._show_documents(collections, chosen, own)
         self.sampling.show_presets(presets)
-        self.sampling.show_held(held)
+        self.sampling.show_held(settings)
 
     def _show_documents(
         self, collections: Sequence[DocumentCollection], chosen: Sequence[str], own: NewChat
@@ -132,19 +134,21 @@ class ChatSettingsPanel(QWidget):
 
     def _titled_documents(self) -> QVBoxLayout:
         column = self._titled(self.tr("Documents"), self._documents)
-        said = QHBoxLayout()
-        said.setSpacing(GRID)
-        said.addWidget(self._documents_source)
-        said.addStretch(1)
-        said.addWidget(self._leave_documents)
-        column.addLayout(said)
+        source_row = QHBoxLayout()
+        source_row.setSpacing(GRID)
+        source_row.addWidget(self._documents_source)
+        source_row.addStretch(1)
+        source_row.addWidget(self._leave_documents)
+        column.addLayout(source_row)
         return column
 
-    def _uses(self, held: ResolvedSettings, models: Sequence[ModelEntry]) -> str:
-        called = held.settings.model
-        name = next((name_of(it) for it in models if called in (it.id, it.name)), called)
+    def _default_model_text(self, settings: ResolvedSettings, models: Sequence[ModelEntry]) -> str:
+        model_name = settings.settings.model
+        name = next(
+            (name_of(model) for model in models if model_name in (model.id, model.name)), model_name
+        )
         return self.tr("{name}, {source}").format(
-            name=name, source=self._source(held.source("model"))
+            name=name, source=self._source(settings.source("model"))
         )
 
     def _show_assistants(self, assistants: Sequence[Assistant], chosen: str | None) -> None:

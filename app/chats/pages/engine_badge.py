@@ -25,7 +25,7 @@ def headline(place: Destination) -> str:
     return _tr("badge", "Another program answers")
 
 
-def whither(place: Destination) -> str:
+def destination_text(place: Destination) -> str:
     """Return a sentence that names the server and its host."""
     if place.leaves:
         words = _tr(
@@ -44,9 +44,9 @@ class EngineBadge(Panel):
         self._pictures = (Picture("leaves", "warn", 24), Picture("server", "muted", 24))
         self._texts = QVBoxLayout()
         self._texts.setSpacing(1)
-        self._what = Label("", "strong", name=f"{name}What", wrap=True)
+        self._headline = Label("", "strong", name=f"{name}What", wrap=True)
         self._where = Label("", "small", name=f"{name}Where", wrap=True)
-        self._texts.addWidget(self._what)
+        self._texts.addWidget(self._headline)
         self._texts.addWidget(self._where)
         for picture in self._pictures:
             self.box.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
@@ -56,11 +56,11 @@ class EngineBadge(Panel):
     def show_place(self, place: Destination | None) -> None:
         """Show the destination; None if Hearth itself answers."""
         if place is not None:
-            self._what.setText(headline(place))
-            self._where.setText(whither(place))
+            self._headline.setText(headline(place))
+            self._where.setText(destination_text(place))
             self.setAccessibleName(headline(place))
-            self.setAccessibleDescription(whither(place))
-            _show_look(self, place, self._pictures)
+            self.setAccessibleDescription(destination_text(place))
+            _show_style(self, place, self._pictures)
         self.setVisible(place is not None)
 
 
@@ -86,10 +86,10 @@ class HeaderBadge(Panel):
         """Show the destination; None if Hearth itself answers."""
         self._place = place
         if place is not None:
-            self._words.setText(self._said(place))
-            self.setAccessibleName(f"{headline(place)}. {whither(place)}")
-            self.setToolTip(whither(place))
-            _show_look(self, place, self._pictures)
+            self._words.setText(self._header_text(place))
+            self.setAccessibleName(f"{headline(place)}. {destination_text(place)}")
+            self.setToolTip(destination_text(place))
+            _show_style(self, place, self._pictures)
         self.setVisible(place is not None)
 
     def set_short(self, short: bool) -> None:
@@ -98,7 +98,7 @@ class HeaderBadge(Panel):
             self._short = short
             self.show_place(self._place)
 
-    def _said(self, place: Destination) -> str:
+    def _header_text(self, place: Destination) -> str:
         if not place.leaves:
             return place.server
         if self._short:
@@ -106,12 +106,12 @@ class HeaderBadge(Panel):
         return _tr("badge", "{server}: text leaves this computer").format(server=place.server)
 
 
-def _show_look(badge: Panel, place: Destination, pictures: tuple[Picture, Picture]) -> None:
+def _show_style(badge: Panel, place: Destination, pictures: tuple[Picture, Picture]) -> None:
     """Set the frame and the icon, so that they show the same as the words."""
-    look = "leaves" if place.leaves else "fold"
+    style = "leaves" if place.leaves else "fold"
     for picture, leaves in zip(pictures, (True, False), strict=True):
         picture.setVisible(place.leaves is leaves)
-    if badge.property("look") != look:
-        badge.setProperty("look", look)
+    if badge.property("look") != style:
+        badge.setProperty("look", style)
         badge.style().unpolish(badge)
         badge.style().polish(badge)

@@ -47,14 +47,14 @@ class GuideBanner(QWidget):
         across.addWidget(panel, 1000)
         across.addStretch(1)
 
-    def show_documents(self, asked: bool) -> None:
+    def show_documents(self, uses_documents: bool) -> None:
         """Set the text.
 
         Args:
-            asked: Whether the chat uses documents, which the guide does not know.
+            uses_documents: Whether the chat uses documents, which the guide cannot read.
         """
-        if asked:
-            words = self.tr("The built-in guide knows Hearth alone, and nothing of your documents.")
+        if uses_documents:
+            words = self.tr("The built-in guide only knows Hearth. It cannot read your documents.")
         else:
             words = self.tr(
                 "You are talking to the built-in guide, a tiny model that only knows Hearth."
@@ -62,6 +62,7 @@ class GuideBanner(QWidget):
         self._text.setText(words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the button below the text in a narrow window."""
         super().resizeEvent(event)
         direction = QBoxLayout.Direction
         narrow = event.size().width() < scaled(_NARROW)

@@ -58,18 +58,23 @@ class Header(QWidget):
         self.model = ModelButton(self)
         self._badge: HeaderBadge | None = None
         self._exposed: ExposedBadge | None = None
-        tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self)
-        tune.clicked.connect(self.chat_settings)
-        for widget in (self._sidebar, self._title, self._offline, self.model, tune):
+        settings = IconButton(
+            "sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self
+        )
+        settings.clicked.connect(self.chat_settings)
+        for widget in (self._sidebar, self._title, self._offline, self.model, settings):
             row.addWidget(widget)
 
     def set_title(self, title: str) -> None:
+        """Show the title of the chat."""
         self._title.setText(title)
 
     def set_offline(self, offline: bool) -> None:
+        """Show whether Hearth is offline."""
         self._offline.show_state(offline=offline)
 
     def set_sidebar_hidden(self, hidden: bool) -> None:
+        """Show the button that opens the sidebar only while it is hidden."""
         self._sidebar.setVisible(hidden)
 
     def show_place(self, place: Destination | None) -> None:
@@ -97,6 +102,7 @@ class Header(QWidget):
             self._exposed.show_state(encrypted=encrypted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show shorter badges in a narrow window."""
         super().resizeEvent(event)
         self._fit(event.size().width())
 

@@ -1,4 +1,4 @@
-"""The way of the open chat's questions into the store, or behind the answer being written."""
+"""Sends the questions of the open chat, or queues them while an answer is being written."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class _Asking:
     """A question that is being saved.
 
     Attributes:
-        behind: The messages that the user sent in the meantime.
+        queued: The messages that the user sent in the meantime.
     """
 
-    behind: list[_Message] = field(default_factory=list)
+    queued: list[_Message] = field(default_factory=list)
 
 
 class Sending(QObject):
@@ -96,9 +96,9 @@ class Sending(QObject):
         message = _Message(text, self._options().changed(model=model), files)
         chat_id = self._chat.id
         if self._asking is not None and chat_id is None:
-            self._asking.behind.append(message)
+            self._asking.queued.append(message)
         elif chat_id is not None and (self.is_answering or self._waiting.is_sending(chat_id)):
-            self._put_behind(chat_id, message)
+            self._enqueue(chat_id, message)
         else:
             asking = self.expect()
             self._generation.ask(
@@ -129,7 +129,7 @@ class Sending(QObject):
         if files:
             self._files.sent(chat_id)
 
-    def _put_behind(self, chat_id: str, message: _Message) -> None:
+    def _enqueue(self, chat_id: str, message: _Message) -> None:
         self._waiting.add(
             chat_id,
             message.text,
@@ -143,15 +143,15 @@ class Sending(QObject):
         if asking is self._asking and self._chat.id is None:
             self._drafts.adopt(question.chat_id)
             self._chat.adopt(question.chat_id)
-        for message in asking.behind:
-            self._put_behind(question.chat_id, message)
+        for message in asking.queued:
+            self._enqueue(question.chat_id, message)
 
     def _refused(self, asking: _Asking | None, message: _Message, error: Exception) -> None:
         if asking is self._asking:
             self._asking = None
-        unsent = [message, *(asking.behind if asking is not None else [])]
-        texts = [*(it.text for it in unsent), self._composer.text]
+        unsent = [message, *(asking.queued if asking is not None else [])]
+        texts = [*(unsent_message.text for unsent_message in unsent), self._composer.text]
         self._composer.set_text("\n".join(filter(None, texts)))
-        self._files.put_back([file for it in unsent for file in it.files])
+        self._files.put_back([file for unsent_message in unsent for file in unsent_message.files])
         self.changed.emit()
         self._notifier.error(error)

@@ -1,4 +1,4 @@
-"""Connects the chat with the engines: where its text goes, and its model on other engines."""
+"""Connects the chat with the engines: where its text is sent, and other engines for its model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
-from app.kit.engine_names import engine_called
+from app.kit.engine_names import engine_name
 from app.kit.look.format import size
 from app.models.library.values.entry import ModelEntry
 
@@ -30,15 +30,20 @@ class EnginePresenters(Protocol):
     """The presenters of engines, servers and downloads; each is created on first use."""
 
     @property
-    def engines(self) -> EngineList: ...
+    def engines(self) -> EngineList:
+        """The engines and their installation."""
+
     @property
-    def servers(self) -> ServerList: ...
+    def servers(self) -> ServerList:
+        """The servers that the user has added."""
+
     @property
-    def discover(self) -> Discover: ...
+    def discover(self) -> Discover:
+        """The search for models, and their downloads."""
 
 
 class EngineSwitchController(QObject):
-    """Handles engines for the chat; imports their modules only when they are needed."""
+    """The connection of a chat with the engines, whose modules are imported when needed."""
 
     def __init__(
         self,
@@ -60,14 +65,14 @@ class EngineSwitchController(QObject):
         self._notifier = notifier
         self._navigation = navigation
         self._knows_vllm = self._knows_servers = False
-        self._vllm_is_here: bool | None = None
-        self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
+        self._has_vllm: bool | None = None
+        self._counterparts: tuple[str, Sequence[Counterpart]] = ("", ())
         chooser.shown.connect(self.show)
         chat.opened.connect(self.show)
         chat.stored.connect(self.show)
-        picking.opening.connect(self._look_elsewhere)
-        picking.other_engine.connect(self._take)
-        page.fixes.wanted.connect(self.mend)
+        picking.opening.connect(self._find_counterparts)
+        picking.other_engine.connect(self._switch_to)
+        page.fixes.wanted.connect(self.apply_fix)
 
     def place_of(self, model: str) -> Destination | None:
         """Return the server that this model's answers come from; None if Hearth runs it.
@@ -78,8 +83,8 @@ class EngineSwitchController(QObject):
             model: The model's id or name.
         """
         entry = self._entry(model)
-        is_here = not entry.on_server if entry is not None else ":" not in model
-        if is_here:
+        is_local = not entry.on_server if entry is not None else ":" not in model
+        if is_local:
             return None
         servers = self._presenters.servers
         if not self._knows_servers:
@@ -93,19 +98,19 @@ class EngineSwitchController(QObject):
         self._header.show_place(place)
         self._page.show_place(place)
 
-    def mend(self, kind: str, value: object, then: Callable[[], object]) -> None:
+    def apply_fix(self, kind: str, value: object, retry: Callable[[], object]) -> None:
         """Carry out the fix that a failed answer offers.
 
         Args:
             kind: The kind of fix.
             value: Its parameter, such as a setting or a model's id.
-            then: Repeats the question.
+            retry: Repeats the question.
         """
         match kind:
             case "stop_worker":
-                self._presenters.engines.stop_worker(then, failed=self._notifier.error)
+                self._presenters.engines.stop_worker(retry, failed=self._notifier.error)
             case "free_memory":
-                self._presenters.engines.free_memory(then, self._notifier.error)
+                self._presenters.engines.free_memory(retry, self._notifier.error)
             case "install":
                 self._navigation.go_to("engines", "vllm")
             case "open_settings":
@@ -123,43 +128,45 @@ class EngineSwitchController(QObject):
                 from app.servers.pages.key_dialog import ask_for_key
 
                 servers, window = self._presenters.servers, self._page.window()
-                ask_for_key(str(value), servers, self._notifier, window, then)
+                ask_for_key(str(value), servers, self._notifier, window, retry)
 
     def _entry(self, model: str) -> ModelEntry | None:
         entries = self._chooser.entries()
-        return next((it for it in entries if model in (it.id, it.name)), None)
+        return next((entry for entry in entries if model in (entry.id, entry.name)), None)
 
-    def _stood(self, state: InstallState) -> None:
-        self._vllm_is_here = state.version is not None
-        self._show_elsewhere(*self._elsewhere)
+    def _vllm_checked(self, state: InstallState) -> None:
+        self._has_vllm = state.version is not None
+        self._show_counterparts(*self._counterparts)
 
-    def _look_elsewhere(self) -> None:
+    def _find_counterparts(self) -> None:
         entry = self._chooser.current_entry()
-        self._elsewhere = ("", ())
+        self._counterparts = ("", ())
         if entry is None:
             return
         engines, failed, model = self._presenters.engines, self._notifier.error, entry.id
         if not self._knows_vllm:
             self._knows_vllm = True
-            engines.stood.connect(self._stood)
+            engines.stood.connect(self._vllm_checked)
         engines.look_at_vllm(failed)
-        engines.look_elsewhere(entry, lambda found: self._show_elsewhere(model, found), failed)
+        engines.look_elsewhere(
+            entry, lambda counterparts: self._show_counterparts(model, counterparts), failed
+        )
 
-    def _show_elsewhere(self, model: str, found: Sequence[Counterpart]) -> None:
+    def _show_counterparts(self, model: str, counterparts: Sequence[Counterpart]) -> None:
         """Show the counterparts once it is known whether vLLM is here; choosing depends on it."""
-        self._elsewhere = (model, found)
+        self._counterparts = (model, counterparts)
         entry = self._chooser.current_entry()
-        if self._vllm_is_here is not None and entry is not None and entry.id == model:
-            self._picking.show_elsewhere(found)
+        if self._has_vllm is not None and entry is not None and entry.id == model:
+            self._picking.show_elsewhere(counterparts)
 
-    def _take(self, other: Counterpart) -> None:
-        """Switch the chat to a counterpart, or offer to install or download what it lacks."""
-        if other.engine == "vllm" and not self._vllm_is_here:
+    def _switch_to(self, counterpart: Counterpart) -> None:
+        """Switch the chat to a counterpart, or offer to install or download the missing parts."""
+        if counterpart.engine == "vllm" and not self._has_vllm:
             self._ask_for_vllm()
-        elif other.entry is not None:
-            self._chooser.use(other.entry.id)
+        elif counterpart.entry is not None:
+            self._chooser.use(counterpart.entry.id)
         else:
-            self._ask_to_fetch(other)
+            self._ask_to_download(counterpart)
 
     def _ask_for_vllm(self) -> None:
         self._notifier.confirm(
@@ -170,25 +177,25 @@ class EngineSwitchController(QObject):
             ),
             ("seeEngines", self.tr("See what it needs")),
             ("cancel", self.tr("Cancel")),
-            lambda: self.mend("install", "", lambda: None),
+            lambda: self.apply_fix("install", "", lambda: None),
         )
 
-    def _ask_to_fetch(self, other: Counterpart) -> None:
-        name = engine_called(other.engine)
-        amount = size(other.bytes) if other.bytes else self.tr("its files")
+    def _ask_to_download(self, counterpart: Counterpart) -> None:
+        engine = engine_name(counterpart.engine)
+        amount = size(counterpart.bytes) if counterpart.bytes else self.tr("its files")
 
-        def fetch() -> None:
-            self._presenters.engines.fetch(other, self._notifier.error)
+        def download() -> None:
+            self._presenters.engines.fetch(counterpart, self._notifier.error)
             self._notifier.say(self.tr("The download has started."))
 
         self._notifier.confirm(
-            self.tr("Download {drafter} for {model}?").format(drafter=other.name, model=name),
+            self.tr("Download {name} for {engine}?").format(name=counterpart.name, engine=engine),
             self.tr(
                 "The two engines use different files. {amount} will be downloaded from {repo}. "
                 "This chat stays as it is; you can switch its model when they have "
                 "arrived."
-            ).format(amount=amount, repo=other.repo),
+            ).format(amount=amount, repo=counterpart.repo),
             ("fetch", self.tr("Download")),
             ("cancel", self.tr("Cancel")),
-            fetch,
+            download,
         )

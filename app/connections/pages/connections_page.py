@@ -115,7 +115,7 @@ class ConnectionsPage(ColumnPage):
     def _failed(self, error: Exception) -> None:
         """Show an error once, and stop reading the log until the page is shown again."""
         self._tick.stop()
-        self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
+        self._notifier.error_handler(lambda said: self._summary.setText(in_full(said)))(error)
 
     def _show(self) -> None:
         words = self._filter.text()

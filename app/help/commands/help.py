@@ -40,7 +40,7 @@ def show_help(args: argparse.Namespace, out: Output) -> int:
     out.value(
         {"topic": guide.topic, "title": guide.title, "text": guide.text},
         lambda: laid_out(guides.blocks(guide), _width(), bold=out.may_be_bold),
-        ours=True,
+        trusted=True,
     )
     return 0
 

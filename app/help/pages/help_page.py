@@ -17,7 +17,7 @@ from app.kit.notify import Notifier
 from app.kit.timer import timer
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.labelled_button import LabelledButton
-from app.kit.widgets.page_head import HeadAbove, PageHead
+from app.kit.widgets.page_head import FixedHead, PageHead
 from app.settings.values.fields import Settings
 from engines.errors import UserError
 
@@ -82,7 +82,7 @@ class HelpPage(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _head(self) -> HeadAbove:
+    def _head(self) -> FixedHead:
         shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
         shortcuts.clicked.connect(self._navigation.show_shortcuts)
         head = PageHead(self.tr("Help"), "helpBack", self._navigation.go_to_chat, shortcuts)
@@ -94,7 +94,7 @@ class HelpPage(QWidget):
         )
         self._words.textChanged.connect(lambda _: self._pause.start())
         self._words.returnPressed.connect(self._open_first)
-        return HeadAbove(head, self._words)
+        return FixedHead(head, self._words)
 
     def _apply(self, settings: Settings) -> None:
         self._page.set_text_size(scaled(settings.text_size))

@@ -11,8 +11,8 @@ _KB = 1_000
 def locale() -> QLocale:
     """Return the window's locale; English if the system has none."""
     chosen = QLocale()
-    without = chosen.language() is QLocale.Language.C
-    return QLocale(QLocale.Language.English) if without else chosen
+    has_none = chosen.language() is QLocale.Language.C
+    return QLocale(QLocale.Language.English) if has_none else chosen
 
 
 def figure(value: float, digits: int = 0) -> str:
@@ -83,14 +83,14 @@ def _written(seconds: float, pattern: str) -> str:
     return locale().toString(QDateTime.fromMSecsSinceEpoch(int(seconds * 1000)), pattern)
 
 
-def shortened(text: str, most: int) -> str:
+def shortened(text: str, longest: int) -> str:
     """Return the beginning of a text on one line, cut between words.
 
     Args:
         text: The text.
-        most: The largest number of characters.
+        longest: The largest number of characters.
     """
     line = " ".join(text.split())
-    if len(line) <= most:
+    if len(line) <= longest:
         return line
-    return line[:most].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
+    return line[:longest].rsplit(" ", 1)[0].rstrip(",.;:") + "…"

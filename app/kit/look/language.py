@@ -13,16 +13,18 @@ class Translator(QTranslator):
     """A translator that looks up every text in Hearth's catalogue, whichever class asks."""
 
     def isEmpty(self) -> bool:
+        """Return False, as Qt ignores an empty translator."""
         return False
 
     def translate(
         self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
     ) -> str | None:
+        """Return the translation, or None to ask the next translator."""
         # "" would count as a translation; None passes the text on to the next translator.
         return known(text)
 
 
-def speak(app: QCoreApplication, setting: str) -> None:
+def install_language(app: QCoreApplication, setting: str) -> None:
     """Use a language for all texts made from now on; texts that are already shown do not change.
 
     Args:
@@ -33,20 +35,20 @@ def speak(app: QCoreApplication, setting: str) -> None:
         FileNotFoundError: Hearth's translation into this language is missing.
     """
     # Listing the application's children would make PySide create a Python type for each class.
-    for former in app.property(_TRANSLATORS) or ():
-        app.removeTranslator(former)
-        former.setParent(None)
+    for translator in app.property(_TRANSLATORS) or ():
+        app.removeTranslator(translator)
+        translator.setParent(None)
     app.setProperty(_TRANSLATORS, [])
     system = QLocale.system()
     code = language_code(setting, system.name())
-    same = system.name().partition("_")[0] == code
-    QLocale.setDefault(system if same else QLocale(code))
+    is_system_language = system.name().partition("_")[0] == code
+    QLocale.setDefault(system if is_system_language else QLocale(code))
     use_language(code)
     if code == "en":
         return
     qt = QTranslator(app)
     if qt.load(f"qtbase_{code}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         app.installTranslator(qt)
-    own = Translator(app)
-    app.installTranslator(own)
-    app.setProperty(_TRANSLATORS, [qt, own])
+    hearth = Translator(app)
+    app.installTranslator(hearth)
+    app.setProperty(_TRANSLATORS, [qt, hearth])

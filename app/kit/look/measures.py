@@ -37,27 +37,27 @@ class Measure:
     write: Callable[[int], object]
 
 
-def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
+def measures_of(target: QWidget | QLayout) -> dict[str, Measure]:
     """Return the sizes by name, without the size of a window, which has to fit the screen."""
-    if isinstance(thing, QLayout):
-        return _of_layout(thing)
-    found = {} if thing.isWindow() or thing.property(FITS_ITSELF) else _limits(thing)
-    if isinstance(thing, QAbstractButton):
-        found["icon width"] = Measure(
-            lambda: thing.iconSize().width(),
-            lambda wide: thing.setIconSize(QSize(wide, thing.iconSize().height())),
+    if isinstance(target, QLayout):
+        return _of_layout(target)
+    measures = {} if target.isWindow() or target.property(FITS_ITSELF) else _limits(target)
+    if isinstance(target, QAbstractButton):
+        measures["icon width"] = Measure(
+            lambda: target.iconSize().width(),
+            lambda wide: target.setIconSize(QSize(wide, target.iconSize().height())),
         )
-        found["icon height"] = Measure(
-            lambda: thing.iconSize().height(),
-            lambda high: thing.setIconSize(QSize(thing.iconSize().width(), high)),
+        measures["icon height"] = Measure(
+            lambda: target.iconSize().height(),
+            lambda high: target.setIconSize(QSize(target.iconSize().width(), high)),
         )
-    if isinstance(thing, QListView):
-        found["spacing"] = Measure(thing.spacing, thing.setSpacing)
+    if isinstance(target, QListView):
+        measures["spacing"] = Measure(target.spacing, target.setSpacing)
     # If a frame has a width, the style sheet has set it, and the style sheet follows the zoom.
-    styled = isinstance(thing, QFrame) and thing.frameWidth() > 0
-    if thing.layout() is None and not styled and not thing.contentsMargins().isNull():
-        found |= _margins(thing.contentsMargins, thing.setContentsMargins)
-    return found
+    styled = isinstance(target, QFrame) and target.frameWidth() > 0
+    if target.layout() is None and not styled and not target.contentsMargins().isNull():
+        measures |= _margins(target.contentsMargins, target.setContentsMargins)
+    return measures
 
 
 def _limits(widget: QWidget) -> dict[str, Measure]:
@@ -72,19 +72,19 @@ def _limits(widget: QWidget) -> dict[str, Measure]:
 
 
 def _of_layout(layout: QLayout) -> dict[str, Measure]:
-    found = _margins(layout.contentsMargins, layout.setContentsMargins)
+    measures = _margins(layout.contentsMargins, layout.setContentsMargins)
     if isinstance(layout, QGridLayout | QFormLayout):
-        found["across"] = Measure(layout.horizontalSpacing, layout.setHorizontalSpacing)
-        found["down"] = Measure(layout.verticalSpacing, layout.setVerticalSpacing)
+        measures["across"] = Measure(layout.horizontalSpacing, layout.setHorizontalSpacing)
+        measures["down"] = Measure(layout.verticalSpacing, layout.setVerticalSpacing)
     else:
-        found["spacing"] = Measure(layout.spacing, layout.setSpacing)
-    return found
+        measures["spacing"] = Measure(layout.spacing, layout.setSpacing)
+    return measures
 
 
 def _margins(
     read: Callable[[], QMargins], write: Callable[[QMargins], object]
 ) -> dict[str, Measure]:
-    def one(side: str) -> Measure:
+    def margin(side: str) -> Measure:
         def set_side(size: int) -> None:
             margins = read()
             getattr(margins, f"set{side}")(size)
@@ -92,4 +92,4 @@ def _margins(
 
         return Measure(lambda: int(getattr(read(), side.lower())()), set_side)
 
-    return {side: one(side) for side in ("Left", "Top", "Right", "Bottom")}
+    return {side: margin(side) for side in ("Left", "Top", "Right", "Bottom")}

@@ -25,20 +25,20 @@ class Motion:
         self._usual = {effect: QApplication.isEffectEnabled(effect) for effect in _EFFECTS}
         self._blink_ms = QApplication.cursorFlashTime()
 
-    def apply(self, wanted: Literal["system", "full", "reduced"], system_reduces: bool) -> None:
+    def apply(self, setting: Literal["system", "full", "reduced"], system_reduces: bool) -> None:
         """Apply the setting for motion.
 
         Args:
-            wanted: The value of the setting.
+            setting: The value of the setting.
             system_reduces: Whether the system asks for reduced motion.
         """
-        reduced = wanted == "reduced" or (wanted == "system" and system_reduces)
+        reduced = setting == "reduced" or (setting == "system" and system_reduces)
         app = QApplication.instance()
         if app is not None:
             app.setProperty(_NAME, reduced)
         QApplication.setCursorFlashTime(0 if reduced else self._blink_ms)
-        for effect, usual in self._usual.items():
-            QApplication.setEffectEnabled(effect, usual and not reduced)
+        for effect, default in self._usual.items():
+            QApplication.setEffectEnabled(effect, default and not reduced)
 
 
 def show_busy(bar: QProgressBar) -> None:

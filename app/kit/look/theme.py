@@ -235,8 +235,8 @@ def theme_of(palette: QPalette) -> Theme:
     This compares a role that style sheets do not overwrite, as they do with most others.
     """
     side = palette.color(QPalette.ColorRole.AlternateBase)
-    like = DARK if side.lightness() < 128 else LIGHT
-    return next((theme for theme in THEMES if QColor(theme.side) == side), like)
+    closest = DARK if side.lightness() < 128 else LIGHT
+    return next((theme for theme in THEMES if QColor(theme.side) == side), closest)
 
 
 def chosen_theme(*, dark: bool, high: bool) -> Theme:
@@ -273,16 +273,16 @@ def palette_of(theme: Theme) -> QPalette:
         role.Shadow: theme.pressed,
     }
     palette = QPalette()
-    for which, colour in colours.items():
-        palette.setColor(which, QColor(colour))
-    for which in (role.WindowText, role.Text, role.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, which, QColor(theme.muted))
+    for palette_role, colour in colours.items():
+        palette.setColor(palette_role, QColor(colour))
+    for palette_role in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, palette_role, QColor(theme.muted))
     return palette
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """Return the contrast ratio of two colours (WCAG 2.1): 1 to 21; 4.5 is readable."""
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 from app.kit.look.measures import measures_of
 from app.kit.look.scale import set_zoom, zoom
 
-_TAKEN = "zoomTaken"
+_SIZES = "zoomTaken"
 """The property with each size of an object: its value in the design and the value set last."""
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
@@ -40,51 +40,52 @@ class Zoom(QObject):
         Args:
             to: The zoom; 1.0 is the usual size.
         """
-        before = zoom()
+        old_zoom = zoom()
         set_zoom(self._app, to)
         if to != 1.0 and not self._watching:
             # Every event passes through the filter: only users who zoom pay for that.
             self._app.installEventFilter(self)
             self._watching = True
-        if to == before:
+        if to == old_zoom:
             return
-        seen = [
+        shown = [
             widget
             for widget in self._app.allWidgets()
-            if _is_ours(widget) and widget.testAttribute(_POLISHED)
+            if _is_of_hearth(widget) and widget.testAttribute(_POLISHED)
         ]
-        given = [_given(widget, to / before) for widget in seen]
-        for widget in seen:
-            _set(widget, to)
+        restorers = [_size_restorer(widget, to / old_zoom) for widget in shown]
+        for widget in shown:
+            _scale(widget, to)
         # The windows' sizes have to be checked against the new minimum sizes.
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
-        for give in given:
-            give()
+        for restore in restorers:
+            restore()
         for widget in self._app.allWidgets():
             # Widgets with icons redraw them when the theme changes.
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
-        for widget in seen:
+        for widget in shown:
             # Widgets that adapt to their width check it again.
             QApplication.sendEvent(widget, QResizeEvent(widget.size(), widget.size()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Scale each widget before it is first shown."""
         if event.type() is QEvent.Type.Polish and isinstance(watched, QWidget):
             self._polish(watched)
         return False
 
     def _polish(self, widget: QWidget) -> None:
         """Scale a widget before it is first shown, and its parent, which can have a new layout."""
-        if not _is_ours(widget):
+        if not _is_of_hearth(widget):
             return
-        _set(widget, zoom())
+        _scale(widget, zoom())
         parent = widget.parentWidget()
-        if parent is not None and _is_ours(parent) and parent.testAttribute(_POLISHED):
-            _set(parent, zoom())
+        if parent is not None and _is_of_hearth(parent) and parent.testAttribute(_POLISHED):
+            _scale(parent, zoom())
         if widget.isWindow() and not isinstance(widget, QMainWindow):
             _resize(widget, zoom())
 
 
-def _is_ours(widget: QWidget) -> bool:
+def _is_of_hearth(widget: QWidget) -> bool:
     """Return whether Hearth created a widget; Qt sizes the widgets that it creates inside others.
 
     Asking one of Qt's widgets for its layout would also make PySide tie our widgets in it to it,
@@ -93,7 +94,7 @@ def _is_ours(widget: QWidget) -> bool:
     return bool(shiboken6.createdByPython(widget))
 
 
-def _set(widget: QWidget, to: float) -> None:
+def _scale(widget: QWidget, to: float) -> None:
     """Scale a widget, its layout, and the layouts inside that layout."""
     own = widget.layout()
     layouts = [own] if own is not None else []
@@ -103,27 +104,27 @@ def _set(widget: QWidget, to: float) -> None:
         layouts += layout.findChildren(QLayout, options=_DIRECT)
     # Inner layouts first: a layout without its own spacing takes it from the layout around it.
     for layout in reversed(layouts):
-        _set_one(layout, to)
-    _set_one(widget, to)
+        _scale_one(layout, to)
+    _scale_one(widget, to)
 
 
-def _set_one(thing: QWidget | QLayout, to: float) -> None:
-    found = measures_of(thing)
+def _scale_one(target: QWidget | QLayout, to: float) -> None:
+    measures = measures_of(target)
     # A size that the zoom has not changed yet is in the design's pixels.
-    first = {name: [measure.read()] * 2 for name, measure in found.items()}
-    taken: dict[str, list[int]] = first | (thing.property(_TAKEN) or {})
+    initial = {name: [measure.read()] * 2 for name, measure in measures.items()}
+    sizes: dict[str, list[int]] = initial | (target.property(_SIZES) or {})
     # Stored before the first size is set: that can make the widget create a child, whose polish
     # event scales this widget, too.
-    thing.setProperty(_TAKEN, taken)
-    for name, measure in found.items():
-        design, last = taken[name]
+    target.setProperty(_SIZES, sizes)
+    for name, measure in measures.items():
+        design, last = sizes[name]
         if measure.read() == last:
             measure.write(max(1, round(design * to)) if design else 0)
-            taken[name] = [design, measure.read()]
-    thing.setProperty(_TAKEN, taken)
+            sizes[name] = [design, measure.read()]
+    target.setProperty(_SIZES, sizes)
 
 
-def _given(widget: QWidget, ratio: float) -> Callable[[], object]:
+def _size_restorer(widget: QWidget, ratio: float) -> Callable[[], object]:
     """Return a function that restores the user's size of a dialog, scaled by `ratio`."""
     if widget.isWindow() and widget.isVisible() and not isinstance(widget, QMainWindow):
         return lambda: _resize(widget, ratio)

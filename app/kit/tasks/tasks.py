@@ -28,7 +28,7 @@ Failed = Callable[[Exception], object]
 
 BATCH_MS = 33
 _SIDE_BY_SIDE = {ENGINE}
-_WHOLE = {STORE, ENGINE}
+_UNINTERRUPTED = {STORE, ENGINE}
 """Queues whose running work is always finished, as it handles the user's data."""
 _PATIENCE_S = 5.0
 """How long `close` waits for the others: one can be asking a name server that does not answer."""
@@ -93,7 +93,7 @@ class Tasks(QObject):
         def carry_out(task: Task) -> None:
             try:
                 result = work()
-            except Exception as error:  # noqa: BLE001 - the owner's thread decides what it means
+            except Exception as error:  # noqa: BLE001 - the owner's thread handles it
                 self._back.emit(lambda error=error: self._end(task, lambda: failed(error)))
             else:
                 self._back.emit(lambda: self._end(task, lambda: done(result)))
@@ -125,7 +125,7 @@ class Tasks(QObject):
             try:
                 for item in work(task.token):
                     task.waiting.append(item)
-            except Exception as error:  # noqa: BLE001 - the owner's thread decides what it means
+            except Exception as error:  # noqa: BLE001 - the owner's thread handles it
                 self._back.emit(lambda error=error: self._end(task, lambda: failed(error)))
             else:
                 self._back.emit(lambda: self._end(task, done))
@@ -146,11 +146,11 @@ class Tasks(QObject):
         for task in self._live:
             task.cancel()
         for name, worker in self._workers.items():
-            if not worker.close(None if name in _WHOLE else _PATIENCE_S):
+            if not worker.close(None if name in _UNINTERRUPTED else _PATIENCE_S):
                 import logging
 
                 logging.getLogger(__name__).warning(
-                    "left behind what was still at work on %s", name
+                    "abandoned the work that was still running on %s", name
                 )
         self._live.clear()
         self._streams.clear()
@@ -208,7 +208,7 @@ class _Worker:
         with self._lock:
             self._open += 1
             if not self._threads or (self._side_by_side and self._open > len(self._threads)):
-                self._hire()
+                self._start_thread()
         self._queue.put(task)
 
     def close(self, patience_s: float | None) -> bool:
@@ -226,7 +226,7 @@ class _Worker:
             thread.join(patience_s)
         return not any(thread.is_alive() for thread in self._threads)
 
-    def _hire(self) -> None:
+    def _start_thread(self) -> None:
         number = f"-{len(self._threads) + 1}" if self._threads else ""
         name = f"hearth-{self._name}{number}"
         self._threads.append(threading.Thread(target=self._loop, name=name, daemon=True))

@@ -66,6 +66,7 @@ class CommandParser(argparse.ArgumentParser):
         Output(as_json=True).value(value, str)
 
     def error(self, message: str) -> NoReturn:
+        """Raise `WrongUsage` with argparse's message."""
         raise WrongUsage(
             N_("Hearth did not understand that command."),
             N_("{message}.", message=message[:1].upper() + message[1:]),
@@ -122,7 +123,7 @@ def add_commands(
     parser: CommandParser,
     dest: str,
     commands: tuple[Command, ...],
-    anywhere: CommandParser,
+    global_options: CommandParser,
     *,
     required: bool,
 ) -> None:
@@ -132,33 +133,33 @@ def add_commands(
         parser: The parser.
         dest: The attribute of the parsed arguments that holds the name of the command.
         commands: The commands.
-        anywhere: The options that all commands have.
+        global_options: The options that all commands have.
         required: Whether the user has to name a command.
     """
-    below = parser.add_subparsers(
+    subparsers = parser.add_subparsers(
         title="commands",
         dest=dest,
         metavar=dest.upper(),
         required=required,
         parser_class=cast("type[CommandParser]", partial(CommandParser, as_json=parser.as_json)),
     )
-    for it in commands:
-        made = below.add_parser(
-            it.name,
-            aliases=it.aliases,
-            help=it.text,
-            description=f"{it.text[0].upper()}{it.text[1:]}.",
-            parents=[anywhere],
+    for command in commands:
+        parser_of_command = subparsers.add_parser(
+            command.name,
+            aliases=command.aliases,
+            help=command.text,
+            description=f"{command.text[0].upper()}{command.text[1:]}.",
+            parents=[global_options],
         )
-        made.set_defaults(**{dest: it.name})
-        if it.run is not None or it.run_closed is not None:
-            made.set_defaults(run=it.run, run_closed=it.run_closed)
-        for argument in it.arguments:
+        parser_of_command.set_defaults(**{dest: command.name})
+        if command.run is not None or command.run_closed is not None:
+            parser_of_command.set_defaults(run=command.run, run_closed=command.run_closed)
+        for argument in command.arguments:
             if isinstance(argument, Argument):
-                argument.add_to(made)
+                argument.add_to(parser_of_command)
                 continue
-            group = made.add_mutually_exclusive_group()
+            group = parser_of_command.add_mutually_exclusive_group()
             for alternative in argument:
                 alternative.add_to(group)
-        if it.verbs:
-            add_commands(made, "verb", it.verbs, anywhere, required=True)
+        if command.verbs:
+            add_commands(parser_of_command, "verb", command.verbs, global_options, required=True)

@@ -35,7 +35,7 @@ class DisplayTrial:
     Qt ends the process if the display is gone or refuses the connection, or if a system library
     is missing. Create the trial while the process has one thread and has done nothing with Qt but
     import it. Windows and macOS always have a display, so nothing is tried there. The owner must
-    call `hindrance`.
+    call `problem`.
 
     Args:
         patience_s: How long to wait for the display, in seconds.
@@ -51,45 +51,45 @@ class DisplayTrial:
 
         if QGuiApplication.instance() is not None:
             return  # the display is open already
-        self._said, says = os.pipe()
+        self._reader, writer = os.pipe()
         self._child = os.fork()
         if self._child:
-            os.close(says)
+            os.close(writer)
             return
         try:
-            _be_quiet(says, patience_s)
+            _redirect_stderr(writer, patience_s)
             QGuiApplication(["hearth"])
             os._exit(0)
         finally:
             os._exit(1)
 
-    def hindrance(self) -> str:
+    def problem(self) -> str:
         """Wait for the trial, and return briefly why no window can be shown; "" if one can."""
         if not self._child:
             return ""
-        said, until = b"", time.monotonic() + self._patience_s
-        while select.select([self._said], [], [], max(0.0, until - time.monotonic()))[0]:
-            if not (piece := os.read(self._said, 4096)):
+        output, until = b"", time.monotonic() + self._patience_s
+        while select.select([self._reader], [], [], max(0.0, until - time.monotonic()))[0]:
+            if not (chunk := os.read(self._reader, 4096)):
                 break
-            said += piece
+            output += chunk
         else:
             os.kill(self._child, signal.SIGKILL)
-            said = N_("the display does not answer").encode()
-        os.close(self._said)
+            output = N_("the display does not answer").encode()
+        os.close(self._reader)
         if os.waitpid(self._child, 0)[1] == 0:
             return ""
         # Qt's first line names the problem; a long explanation follows.
-        lines = said.decode(errors="replace").split("\n")
+        lines = output.decode(errors="replace").split("\n")
         return next(
             (on_one_line(line).rstrip(". ") for line in lines if line.strip()), N_("Qt ended")
         )
 
 
-def _be_quiet(says: int, patience_s: float) -> None:
+def _redirect_stderr(writer: int, patience_s: float) -> None:
     """Send Qt's messages to the parent, and leave no core dump when Qt ends this process."""
     import resource
 
-    os.dup2(says, 2)
+    os.dup2(writer, 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.alarm(round(patience_s) + 5)  # even if the parent is gone by then
@@ -97,4 +97,4 @@ def _be_quiet(says: int, patience_s: float) -> None:
 
 
 if __name__ == "__main__":
-    print(DisplayTrial().hindrance())
+    print(DisplayTrial().problem())

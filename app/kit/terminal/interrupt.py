@@ -52,7 +52,7 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, No
         items.put(_End(error))
 
     thread = threading.Thread(target=carry_out, name="hearth-answer")
-    before = signal.signal(signal.SIGINT, lambda *_: cancel.cancel())
+    old_handler = signal.signal(signal.SIGINT, lambda *_: cancel.cancel())
     interrupted = False
     thread.start()
     try:
@@ -62,7 +62,7 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, No
     finally:
         cancel.cancel()
         thread.join()
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, old_handler)
     if isinstance(item.error, Cancelled):
         raise KeyboardInterrupt from item.error
     if item.error is not None:
@@ -78,11 +78,11 @@ def ending_at_once() -> Iterator[None]:
     A KeyboardInterrupt inside an import can surface as any error of the module. Call this on the
     main thread.
     """
-    before = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    old_handler = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, old_handler)
 
 
 def _wait(items: queue.SimpleQueue[T]) -> T:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.base.language import translated
-from app.kit.terminal.streams import Complaints, say
+from app.kit.terminal.streams import SafeStderr, say
 from engines.errors import UserError
 from engines.sentences import N_, Sentence, word
 from engines.text import harmless, json_harmless, on_one_line
@@ -53,19 +53,19 @@ class Output:
             and not os.environ.get("NO_COLOR")
         )
 
-    def value(self, value: Any, human: Callable[[], str], *, ours: bool = False) -> None:
+    def value(self, value: Any, human: Callable[[], str], *, trusted: bool = False) -> None:
         """Print a value: as JSON, or as text for people.
 
         Args:
             value: The value to print as JSON.
             human: Returns the text for people.
-            ours: Whether Hearth wrote all of the text. Its control sequences are then kept.
+            trusted: Whether Hearth wrote all of the text. Its control sequences are then kept.
         """
         if self.as_json:
             _say_json(value)
         else:
             text = _in_language(human())
-            say(text if ours else harmless(text))
+            say(text if trusted else harmless(text))
 
     def line(self, text: str) -> None:
         """Print one or more lines for people."""
@@ -73,12 +73,12 @@ class Output:
 
     def data(self, text: str) -> None:
         """Print a text, such as an export; it is unchanged in a file or a pipe."""
-        say(_shown(text))
+        say(_safe_for_terminal(text))
 
     def piece(self, text: str) -> None:
         """Print a piece of a streamed answer; as JSON, print nothing, as one value holds it all."""
         if not self.as_json:
-            say(_shown(text), end="")
+            say(_safe_for_terminal(text), end="")
 
     def note(self, line: str) -> None:
         """Print a note that is not part of the answer to stderr."""
@@ -89,35 +89,33 @@ class Output:
         """Print a question to stderr; the user answers it on standard input."""
         print(on_one_line(translated(question)), end=" ", file=sys.stderr, flush=True)
 
-    def error(self, error: UserError, **beside: Any) -> None:
+    def error(self, error: UserError, **extra: Any) -> None:
         """Print an error to stderr, and as a JSON value if the output is JSON.
 
         Args:
             error: The error.
-            beside: Further entries of the JSON value.
+            extra: Further entries of the JSON value.
         """
         print(on_one_line(translated(error.in_terminal)), file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.terminal}
-            _say_json({"error": parts, **beside})
+            _say_json({"error": parts, **extra})
 
-    def progress(self, share: float, doing: str = "") -> None:
+    def progress(self, share: float, step: str = "") -> None:
         """Show how much of the model is loaded.
 
         Args:
             share: The share that is done, 0 to 1; 1 clears the line.
-            doing: The current step; empty for "Loading the model".
+            step: The current step; empty for "Loading the model".
         """
-        doing = doing or N_("Loading the model")
-        self.rewrite(
-            N_("{doing}: {share}", doing=doing, share=f"{share:4.0%}") if share < 1 else ""
-        )
+        step = step or N_("Loading the model")
+        self.rewrite(N_("{doing}: {share}", doing=step, share=f"{share:4.0%}") if share < 1 else "")
 
     def rewrite(self, line: str) -> None:
         """Replace the last line that this method printed, if the terminal can do so."""
         if self.quiet or self.as_json or not sys.stderr.isatty() or is_dumb():
             return
-        if isinstance(sys.stderr, Complaints):
+        if isinstance(sys.stderr, SafeStderr):
             sys.stderr.rewrite(on_one_line(translated(line)))
 
 
@@ -179,7 +177,7 @@ def _in_language(text: str) -> str:
     return translated(text) if isinstance(text, Sentence) or " " in text else text
 
 
-def _shown(text: str) -> str:
+def _safe_for_terminal(text: str) -> str:
     """Remove control sequences from a text if stdout is a terminal, which would obey them."""
     at_terminal = sys.stdout is not None and sys.stdout.isatty()
     return harmless(text) if at_terminal else text

@@ -52,18 +52,18 @@ def prepare() -> None:
             except OSError:
                 os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
     windows = sys.platform == "win32"
-    _take_orders()
-    sys.stdin = sys.stdin or _opened(os.devnull if windows else 0, "r")
-    sys.stdout = sys.stdout or _opened(os.devnull if windows else 1, "w")
-    sys.stderr = sys.stderr or _opened(os.devnull if windows else 2, "w")
+    _enable_control_sequences()
+    sys.stdin = sys.stdin or _open_stream(os.devnull if windows else 0, "r")
+    sys.stdout = sys.stdout or _open_stream(os.devnull if windows else 1, "w")
+    sys.stderr = sys.stderr or _open_stream(os.devnull if windows else 2, "w")
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     if type(sys.stderr) is io.TextIOWrapper:
-        sys.stderr = Complaints(sys.stderr)
+        sys.stderr = SafeStderr(sys.stderr)
 
 
-def _take_orders() -> None:
+def _enable_control_sequences() -> None:
     """Make the Windows console obey control sequences; other terminals do so anyway.
 
     Source: Microsoft's documentation of SetConsoleMode and of virtual terminal sequences.
@@ -82,12 +82,12 @@ def _take_orders() -> None:
                 kernel.SetConsoleMode(handle, mode.value | 0x0004)
 
 
-def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:
+def _open_stream(place: int | str, mode: Literal["r", "w"]) -> TextIO:
     """Open a stream; a file descriptor given by number is never closed."""
     return open(place, mode, encoding="utf-8", closefd=isinstance(place, str))
 
 
-class Complaints(io.TextIOWrapper):
+class SafeStderr(io.TextIOWrapper):
     """Standard error, for all messages of Hearth, Python and its libraries.
 
     It removes control sequences, as the names and reasons in the messages come from files and
@@ -99,17 +99,19 @@ class Complaints(io.TextIOWrapper):
         self._replaced = stream  # kept alive: once freed, it closes the buffer that both share
 
     def write(self, text: str) -> int:
+        """Write a text without its control sequences; drop it if that fails."""
         try:
             return super().write(harmless(text))
         except OSError:
-            forget(self)
+            discard(self)
             return len(text)
 
     def flush(self) -> None:
+        """Flush the stream; discard its text if that fails."""
         try:
             super().flush()
         except OSError:
-            forget(self)
+            discard(self)
 
     def rewrite(self, line: str) -> None:
         """Replace the line that the cursor is in."""
@@ -117,15 +119,15 @@ class Complaints(io.TextIOWrapper):
         try:
             self.buffer.write(b"\r\033[K")
         except OSError:
-            forget(self)
+            discard(self)
         print(line, end="", file=self, flush=True)
 
 
-def forget(stream: TextIO) -> None:
-    """Discard what is buffered in a stream and all that is written to it later."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+def discard(stream: TextIO) -> None:
+    """Discard the buffered text of a stream, and all text written to it later."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, stream.fileno())
+    os.close(null_device)
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -140,10 +142,10 @@ def say(text: str, end: str = "\n") -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        forget(sys.stdout)
+        discard(sys.stdout)
         raise NoOutput(
             N_("The output could not be written."),
-            N_("Where it goes to, the system says: {strerror}.", strerror=error.strerror or error),
+            N_("The system says: {strerror}.", strerror=error.strerror or error),
             N_("Send it to a terminal, or to a file on a disk that has room."),
         ) from error
 
@@ -155,7 +157,7 @@ def read() -> str:
         NoInput: Standard input cannot be read.
         InputTooLong: It has more than `MOST_CHARACTERS`.
     """
-    with _explained():
+    with _os_errors_as_user_errors():
         return _bounded(sys.stdin.read(MOST_CHARACTERS + 1), N_("Standard input"))
 
 
@@ -181,26 +183,26 @@ def read_line() -> str:
 
 
 def _line() -> str:
-    with _explained():
+    with _os_errors_as_user_errors():
         return _bounded(sys.stdin.readline(MOST_CHARACTERS + 1), N_("A line of standard input"))
 
 
-def _bounded(text: str, what: str) -> str:
+def _bounded(text: str, source: str) -> str:
     if len(text) <= MOST_CHARACTERS:
         return text
     raise InputTooLong(
-        N_("{what} is too long.", what=what),
+        N_("{source} is too long.", source=source),
         N_(
             "It has more than {most_characters} characters, and no model can see that much at "
             "once.",
             most_characters=f"{MOST_CHARACTERS:,}",
         ),
-        N_("Send a part of it; `hearth docs add` makes large files known piece by piece."),
+        N_("Send a part of it, or add large files to a collection with `hearth docs add`."),
     )
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _os_errors_as_user_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -42,17 +42,17 @@ class CodeButtons(QObject):
 
     def show_for(self, codes: Sequence[WrittenCode]) -> None:
         """Show buttons for these code blocks and remove the others."""
-        before, self._codes = self._codes, list(codes[:_MOST])
+        old_codes, self._codes = self._codes, list(codes[:_MOST])
         codes = self._codes
         while len(self._buttons) < len(codes):
             self._add()
         while len(self._buttons) > len(codes):
-            for gone in (self._buttons.pop(), *(self._savers[-1:] if self._saves else ())):
-                gone.hide()
-                gone.deleteLater()
+            for button in (self._buttons.pop(), *(self._savers[-1:] if self._saves else ())):
+                button.hide()
+                button.deleteLater()
             self._savers = self._savers[: len(self._buttons)]
         same = 0
-        while same < min(len(before), len(codes)) and before[same] is codes[same]:
+        while same < min(len(old_codes), len(codes)) and old_codes[same] is codes[same]:
             same += 1
         for number, written in enumerate(codes[same:], start=same + 1):
             language = written.code.language or self.tr("text")

@@ -34,7 +34,7 @@ class CodeColours(QObject):
         self._work: deque[_Work] = deque()
         self._timer = QTimer(self)
         self._timer.setInterval(0)
-        self._timer.timeout.connect(self._go_on)
+        self._timer.timeout.connect(self._colour_some)
 
     def restyle(self, formats: TextFormats) -> None:
         """Use new formats and drop all pending work: all code is about to be written again."""
@@ -48,19 +48,19 @@ class CodeColours(QObject):
         self._work.append(_Work(written.id, first, highlight(code.text, code.language)))
         self._timer.start()
 
-    def _go_on(self) -> None:
+    def _colour_some(self) -> None:
         until = time.perf_counter() + _BUDGET_S
         while self._work and time.perf_counter() < until:
             work = self._work[0]
             pieces = next(work.lines, None)
-            if pieces is None or not self._lay(work.block, work.code_id, pieces):
+            if pieces is None or not self._colour_line(work.block, work.code_id, pieces):
                 self._work.popleft()
             else:
                 work.block = work.block.next()
         if not self._work:
             self._timer.stop()
 
-    def _lay(self, block: QTextBlock, code_id: int, pieces: tuple[Piece, ...]) -> bool:
+    def _colour_line(self, block: QTextBlock, code_id: int, pieces: tuple[Piece, ...]) -> bool:
         """Colour one line.
 
         Returns:

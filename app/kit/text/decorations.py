@@ -78,11 +78,11 @@ def _paint_changes(
     formats: TextFormats,
     code: WrittenCode,
     card: QRectF,
-    seen: QTextBlock,
+    first_visible: QTextBlock,
     end: float,
 ) -> None:
     """Paint the background of added and removed lines of a diff, from the first visible block."""
-    block = view.document().findBlockByNumber(max(code.line + 1, seen.blockNumber()))
+    block = view.document().findBlockByNumber(max(code.line + 1, first_visible.blockNumber()))
     while block.isValid() and block.blockNumber() <= code.last:
         box, text = _box(view, block), block.text()
         if box.top() > end:
@@ -98,9 +98,12 @@ def _paint_changes(
 
 def blended(under: str, over: str, share: float) -> QColor:
     """Mix two colours; `share` is the share of `over`, 0 to 1."""
-    one, other = ((it.red(), it.green(), it.blue()) for it in (QColor(under), QColor(over)))
+    under_channels, over_channels = (
+        (colour.red(), colour.green(), colour.blue()) for colour in (QColor(under), QColor(over))
+    )
     red, green, blue = (
-        round(low + (high - low) * share) for low, high in zip(one, other, strict=True)
+        round(low + (high - low) * share)
+        for low, high in zip(under_channels, over_channels, strict=True)
     )
     return QColor(red, green, blue)
 

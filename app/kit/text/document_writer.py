@@ -10,7 +10,7 @@ from itertools import count
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
 
-from app.kit.text.drawing import Order
+from app.kit.text.drawing import PictureRequest
 from app.kit.text.formats import (
     CODE_PAD,
     END_OF_RUN,
@@ -30,7 +30,7 @@ MOST_PICTURES = 300
 class _Gap:
     """A place that holds the source of a picture until the picture is drawn."""
 
-    order: Order
+    request: PictureRequest
     start: int
     length: int
     words: str
@@ -42,7 +42,7 @@ class SpanWriter:
     Args:
         document: The document.
         formats: Its formats.
-        ratio: As in `Order`.
+        ratio: As in `PictureRequest`.
     """
 
     def __init__(self, document: QTextDocument, formats: TextFormats, ratio: float) -> None:
@@ -79,7 +79,7 @@ class SpanWriter:
             else:
                 cursor.insertText(span.text, self._formats.span(span, heading))
             if span.ends and span.quote:
-                self._sign(cursor, span, heading)
+                self._insert_verdict(cursor, span, heading)
 
     def forget_from(self, position: int) -> None:
         """Forget the pictures from this position on, as that text is about to be removed."""
@@ -87,11 +87,11 @@ class SpanWriter:
         if not position:
             self._room = MOST_PICTURES
 
-    def missing(self) -> tuple[Order, ...]:
+    def missing(self) -> tuple[PictureRequest, ...]:
         """Return the pictures that are still missing, each once."""
-        return tuple(dict.fromkeys(gap.order for gap in self._gaps[: self._room]))
+        return tuple(dict.fromkeys(gap.request for gap in self._gaps[: self._room]))
 
-    def put(self, pictures: Mapping[Order, QImage | None]) -> Iterator[tuple[int, int]]:
+    def put(self, pictures: Mapping[PictureRequest, QImage | None]) -> Iterator[tuple[int, int]]:
         """Insert pictures in place of their sources.
 
         Args:
@@ -103,26 +103,26 @@ class SpanWriter:
         moved = 0
         gaps: list[_Gap] = []
         for gap in self._gaps:
-            image = pictures.get(gap.order)
+            image = pictures.get(gap.request)
             start = gap.start + moved
             if image is not None and self._room:
                 self._room -= 1
                 self._fill(replace(gap, start=start), image)
                 yield start, 1 - gap.length
                 moved += 1 - gap.length
-            elif gap.order not in pictures:
+            elif gap.request not in pictures:
                 gaps.append(replace(gap, start=start))
         self._gaps = gaps
 
     def _leave_gap(
         self, cursor: QTextCursor, source: str, kind: PictureKind, words: str, heading: int
     ) -> None:
-        order = self._formats.order(source, kind, heading, self._ratio)
+        request = self._formats.picture_request(source, kind, heading, self._ratio)
         start = cursor.position()
         cursor.insertText(words.replace("\n", LINE_BREAK), self._formats.source(kind, heading))
-        self._gaps.append(_Gap(order, start, cursor.position() - start, words))
+        self._gaps.append(_Gap(request, start, cursor.position() - start, words))
 
-    def _sign(self, cursor: QTextCursor, span: Span, heading: int) -> None:
+    def _insert_verdict(self, cursor: QTextCursor, span: Span, heading: int) -> None:
         """Insert the icon of its verdict after a quote."""
         shape, picture = self._formats.verdict(span, heading, self._ratio)
         self._document.addResource(
@@ -131,7 +131,7 @@ class SpanWriter:
         cursor.insertImage(shape)
 
     def _fill(self, gap: _Gap, image: QImage) -> None:
-        name = f"picture:{hash(gap.order):x}"
+        name = f"picture:{hash(gap.request):x}"
         self._document.addResource(
             QTextDocument.ResourceType.ImageResource.value, QUrl(name), image
         )
@@ -139,7 +139,7 @@ class SpanWriter:
         cursor.setPosition(gap.start)
         cursor.setPosition(gap.start + gap.length, QTextCursor.MoveMode.KeepAnchor)
         size = image.deviceIndependentSize()
-        cursor.insertImage(self._formats.image(name, size, gap.words, gap.order.kind))
+        cursor.insertImage(self._formats.image(name, size, gap.words, gap.request.kind))
 
 
 def _written(span: Span) -> str:
@@ -193,7 +193,7 @@ class DocumentWriter:
         document: The document.
         formats: Its formats.
         closed: Called with each code block that is complete, to colour it.
-        ratio: As in `Order`.
+        ratio: As in `PictureRequest`.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class DocumentWriter:
         self._settled = 0
         self._fresh = True
         self._ids = count(1)
-        self._found: dict[int, WrittenCode] = {}
+        self._located: dict[int, WrittenCode] = {}
 
     def update(self, settled: Sequence[Block], tail: Sequence[Block]) -> None:
         """Append blocks.
@@ -234,11 +234,11 @@ class DocumentWriter:
         """The blocks that the document holds."""
         return tuple(written.block for written in self._written)
 
-    def missing(self) -> tuple[Order, ...]:
+    def missing(self) -> tuple[PictureRequest, ...]:
         """Return the pictures whose sources are shown until they are drawn."""
         return self._spans.missing()
 
-    def put(self, pictures: Mapping[Order, QImage | None]) -> None:
+    def put(self, pictures: Mapping[PictureRequest, QImage | None]) -> None:
         """Replace the sources of pictures with the pictures."""
         self._edit(lambda: self._put(pictures))
 
@@ -252,15 +252,15 @@ class DocumentWriter:
     def code_blocks(self) -> list[WrittenCode]:
         """Return the code blocks; the places of those above the last block are cached."""
         last = len(self._written) - 1
-        found = []
+        codes = []
         for index in self._codes:
             written = self._written[index]
             if isinstance(written.block, Code):
-                code = self._found.get(written.code_id) or self._find(index, written.block)
+                code = self._located.get(written.code_id) or self._locate(index, written.block)
                 if index < last:
-                    self._found[written.code_id] = code
-                found.append(code)
-        return found
+                    self._located[written.code_id] = code
+                codes.append(code)
+        return codes
 
     @property
     def tail_top(self) -> float:
@@ -279,7 +279,7 @@ class DocumentWriter:
         """Return the number of the `QTextBlock` that holds the label above the code."""
         return self._block_at(written.start + (0 if written.fresh else 1))
 
-    def _find(self, index: int, code: Code) -> WrittenCode:
+    def _locate(self, index: int, code: Code) -> WrittenCode:
         written, last = self._written[index], self._document.blockCount() - 1
         if index + 1 < len(self._written):
             last = self._block_at(self._written[index + 1].start)
@@ -288,8 +288,8 @@ class DocumentWriter:
     def _block_at(self, position: int) -> int:
         return self._document.findBlock(position).blockNumber()
 
-    def _put(self, pictures: Mapping[Order, QImage | None]) -> None:
-        self._found.clear()
+    def _put(self, pictures: Mapping[PictureRequest, QImage | None]) -> None:
+        self._located.clear()
         index, moved = 0, 0
         for position, longer in self._spans.put(pictures):
             while index < len(self._written) and self._written[index].start + moved <= position:
@@ -343,7 +343,7 @@ class DocumentWriter:
         if index < len(self._written):
             written = self._written[index]
             if index == 0:
-                self._found.clear()
+                self._located.clear()
             self._spans.forget_from(written.start)
             cursor = QTextCursor(self._document)
             cursor.setPosition(written.start)
@@ -415,17 +415,17 @@ class DocumentWriter:
         self._begin(cursor, self._formats.block(block, before))
         columns = len(block.align)
         shape = self._formats.table(block.place, columns)
-        order = list(range(columns))
+        column_order = list(range(columns))
         if is_right_to_left(span for row in block.rows for cell in row for span in cell):
-            order.reverse()  # Qt lays out tables only from the left
+            column_order.reverse()  # Qt lays out tables only from the left
             shape.setAlignment(Qt.AlignmentFlag.AlignRight)
         table = cursor.insertTable(len(block.rows), columns, shape)
         for row, cells in enumerate(block.rows):
-            for place, column in enumerate(order):
+            for place, column in enumerate(column_order):
                 spans = cells[column]
-                inside = table.cellAt(row, place).firstCursorPosition()
-                inside.setBlockFormat(self._formats.cell(spans, block.align[column], row == 0))
-                self._spans.insert(inside, spans if row else tuple(map(_bold, spans)))
+                cell_cursor = table.cellAt(row, place).firstCursorPosition()
+                cell_cursor.setBlockFormat(self._formats.cell(spans, block.align[column], row == 0))
+                self._spans.insert(cell_cursor, spans if row else tuple(map(_bold, spans)))
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self._document)

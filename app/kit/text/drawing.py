@@ -24,7 +24,7 @@ _MOST_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
-class Order:
+class PictureRequest:
     """A picture that a text waits for.
 
     Attributes:
@@ -45,29 +45,29 @@ class Order:
     ratio: float
 
 
-def draw(order: Order) -> QImage | None:
+def draw(request: PictureRequest) -> QImage | None:
     """Draw a picture; return None if it cannot be drawn."""
-    if order.kind == "file":
-        return _read(from_home(order.source), order.ratio)
-    inline = order.kind == "inline"
-    formula = typeset(order.source, order.size * 1.1, order.colour, inline=inline)
-    return _paint(formula, order) if formula else None
+    if request.kind == "file":
+        return _read(from_home(request.source), request.ratio)
+    inline = request.kind == "inline"
+    formula = typeset(request.source, request.size * 1.1, request.colour, inline=inline)
+    return _paint(formula, request) if formula else None
 
 
-def _paint(formula: SetFormula, order: Order) -> QImage:
+def _paint(formula: SetFormula, request: PictureRequest) -> QImage:
     """Draw a formula, with room added so that it stands on the baseline of the text.
 
-    In a line of text, Qt centres an image at `order.middle` above the baseline, so the image needs
-    the same room above and below that height.
+    In a line of text, Qt centres an image at `request.middle` above the baseline, so the image
+    needs the same room above and below that height.
     """
     above = below = 0.0
-    if order.kind == "inline":
-        over = formula.height - formula.descent - order.middle
-        under = formula.descent + order.middle
+    if request.kind == "inline":
+        over = formula.height - formula.descent - request.middle
+        under = formula.descent + request.middle
         above, below = max(0.0, under - over), max(0.0, over - under)
     size = QSize(round(formula.width + 1), round(formula.height + above + below + 1))
-    image = QImage(size * order.ratio, QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(order.ratio)
+    image = QImage(size * request.ratio, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(request.ratio)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     area = QRectF(0.5, above + 0.5, formula.width, formula.height)
@@ -93,10 +93,10 @@ def _read(path: Path, ratio: float) -> QImage | None:
     reader.setAutoTransform(True)
     size = reader.size()
     if size.isValid():
-        shown = size.scaled(
+        shown_size = size.scaled(
             size.boundedTo(QSize(_WIDEST, _HIGHEST) * ratio), Qt.AspectRatioMode.KeepAspectRatio
         )
-        reader.setScaledSize(shown)
+        reader.setScaledSize(shown_size)
     image = reader.read()
     image.setDevicePixelRatio(ratio)
     return None if image.isNull() else image

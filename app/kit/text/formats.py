@@ -28,7 +28,7 @@ from PySide6.QtGui import (
 from app.kit.look.fonts import code_font, text_font
 from app.kit.look.icons import pixmap
 from app.kit.look.theme import Theme, Tone, colour_of
-from app.kit.text.drawing import Order
+from app.kit.text.drawing import PictureRequest
 from app.markdown.blocks import (
     Align,
     Block,
@@ -125,7 +125,9 @@ class TextFormats:
     @cached_property
     def _line_gaps(self) -> tuple[float, ...]:
         """The gap between the lines of plain text and of each heading level, in pixels."""
-        heights = [QFontMetricsF(text_font(round(self.size * it))).height() for it in _HEADINGS]
+        heights = [
+            QFontMetricsF(text_font(round(self.size * factor))).height() for factor in _HEADINGS
+        ]
         return (heights[0] * 0.4, *(height * 0.2 for height in heights[1:]))
 
     def span(self, span: Span, heading: int) -> QTextCharFormat:
@@ -208,13 +210,15 @@ class TextFormats:
         shape.setForeground(QBrush(QColor(self.theme.muted)))
         return shape
 
-    def order(self, source: str, kind: PictureKind, heading: int, ratio: float) -> Order:
-        """Return the order for a picture in the size and colour of its text."""
+    def picture_request(
+        self, source: str, kind: PictureKind, heading: int, ratio: float
+    ) -> PictureRequest:
+        """Return the request for a picture in the size and colour of its text."""
         if kind == "file":
-            return Order(source, kind, 0, 0, "", ratio)
+            return PictureRequest(source, kind, 0, 0, "", ratio)
         size = round(self.size * _HEADINGS[heading])
         metrics = QFontMetrics(text_font(self.size))
-        return Order(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
+        return PictureRequest(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
 
     def image(self, name: str, size: QSizeF, words: str, kind: PictureKind) -> QTextImageFormat:
         """Return the format of a picture.
@@ -245,13 +249,13 @@ class TextFormats:
     def block(self, block: Block, before: Block | None) -> QTextBlockFormat:
         """Return the format of a block's first line, given the block above it."""
         shape = QTextBlockFormat()
-        self._stand(shape, block.place)
+        self._set_place(shape, block.place)
         shape.setTopMargin(self._gap(block, before))
         if isinstance(block, Formula):
             shape.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         elif isinstance(block, Paragraph):
             if is_right_to_left(block.spans):
-                self._turn(shape)
+                self._mirror(shape)
             distance = QTextBlockFormat.LineHeightTypes.LineDistanceHeight
             shape.setLineHeight(self._line_gaps[block.heading], distance.value)
             shape.setHeadingLevel(block.heading)
@@ -268,7 +272,7 @@ class TextFormats:
             top: The margin above the line in pixels.
         """
         shape = QTextBlockFormat()
-        self._stand(shape, BlockPlace(place.indent, "", place.quote))
+        self._set_place(shape, BlockPlace(place.indent, "", place.quote))
         shape.setLeftMargin(shape.leftMargin() + CODE_PAD)
         shape.setRightMargin(CODE_PAD)
         shape.setTopMargin(top)
@@ -316,7 +320,7 @@ class TextFormats:
     def _indent(self, place: BlockPlace) -> float:
         return min(place.indent, DEEPEST) * self.step + min(place.quote, DEEPEST) * QUOTE_STEP
 
-    def _stand(self, shape: QTextBlockFormat, place: BlockPlace) -> None:
+    def _set_place(self, shape: QTextBlockFormat, place: BlockPlace) -> None:
         shape.setLeftMargin(self._indent(place))
         if place.quote:
             shape.setProperty(QUOTES, min(place.quote, DEEPEST))
@@ -343,7 +347,7 @@ class TextFormats:
         shape.setForeground(QBrush(QColor(self.theme.accent_text)))
 
     @staticmethod
-    def _turn(shape: QTextBlockFormat) -> None:
+    def _mirror(shape: QTextBlockFormat) -> None:
         """Mirror a paragraph; Qt itself mirrors the text, its first indent and its alignment."""
         shape.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         right = QTextOption.TabType.RightTab

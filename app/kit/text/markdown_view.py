@@ -28,7 +28,7 @@ from app.kit.text.code_buttons import CodeButtons
 from app.kit.text.code_colours import CodeColours
 from app.kit.text.decorations import paint_decorations
 from app.kit.text.document_writer import DocumentWriter, WrittenCode
-from app.kit.text.drawing import Order
+from app.kit.text.drawing import PictureRequest
 from app.kit.text.formats import CODE_PAD, QUOTE, TextFormats
 from app.kit.text.selected_text import anchor_height, plain_text, scroll_to
 from app.markdown.blocks import Block
@@ -52,7 +52,7 @@ class Pace:
     def __init__(self) -> None:
         self._cost = 0.0
 
-    def drew(self, cost: float) -> None:
+    def record(self, cost: float) -> None:
         """Record the time that one drawing took."""
         self._cost += _SMOOTHING * (cost - self._cost)
 
@@ -132,7 +132,7 @@ class MarkdownView(QTextBrowser):
         self._codes: dict[int, WrittenCode] = {}
         self._plain: tuple[Block, ...] = ()
         self._tips: Mapping[int, str] = {}
-        self._came: dict[Order, QImage | None] = {}
+        self._drawn_pictures: dict[PictureRequest, QImage | None] = {}
         self._gather = QTimer(self)
         self._gather.setSingleShot(True)
         self._gather.timeout.connect(self._put_pictures)
@@ -213,15 +213,15 @@ class MarkdownView(QTextBrowser):
         self._writer.show(marked(self._plain, marks))
         self.viewport().update()
         self._after_drawing()
-        self._want()
+        self._request_pictures()
 
-    def missing(self) -> tuple[Order, ...]:
+    def missing(self) -> tuple[PictureRequest, ...]:
         """Return the pictures that the text still waits for."""
         return self._writer.missing()
 
-    def put(self, order: Order, image: QImage | None) -> None:
+    def put(self, request: PictureRequest, image: QImage | None) -> None:
         """Give the text a picture that it waits for; None if it could not be drawn."""
-        self._came[order] = image
+        self._drawn_pictures[request] = image
         if not self._gather.isActive():
             self._gather.start(_GATHER_MS)
 
@@ -236,17 +236,21 @@ class MarkdownView(QTextBrowser):
             self._restyle(replace(self._formats, wrap=wrap))
 
     def minimumSizeHint(self) -> QSize:
+        """Return no minimum, as the height is fixed to that of the text."""
         return QSize(0, 0)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:  # noqa: ARG002 - nothing loads
+        """Return no data, so that the view never loads anything."""
         return QByteArray()  # not None: Qt would then read a file of this name itself
 
     def createMimeDataFromSelection(self) -> QMimeData:
+        """Return the selection as plain text, with the sources of pictures."""
         data = QMimeData()
         data.setText(plain_text(self.textCursor()))
         return data
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll a wide table sideways; leave other scrolling to the transcript."""
         sideways = abs(event.angleDelta().x()) > abs(event.angleDelta().y())
         if sideways and self.horizontalScrollBar().maximum() > 0:
             super().wheelEvent(event)
@@ -254,12 +258,14 @@ class MarkdownView(QTextBrowser):
             event.ignore()  # scrolls the transcript, not the message
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Move the buttons of the code blocks to the new width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._buttons.place()
             self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the decorations and the text, and measure the time for `pace`."""
         began = time.perf_counter()
         paint_decorations(self, self._formats, QRectF(event.rect()), self._codes)
         super().paintEvent(event)
@@ -268,6 +274,7 @@ class MarkdownView(QTextBrowser):
             self._unpainted = False
 
     def viewportEvent(self, event: QEvent) -> bool:
+        """Show the tooltip of a checked quote under the pointer."""
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             tip = self._tips.get(_quote_in(self.anchorAt(event.pos())))
             if tip:
@@ -276,6 +283,7 @@ class MarkdownView(QTextBrowser):
         return super().viewportEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
+        """Write the text again in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             theme = theme_of(self.palette())
@@ -302,7 +310,7 @@ class MarkdownView(QTextBrowser):
             self._after_drawing()
             # Includes the painting of the last drawing, which took place in a later turn of the
             # event loop. Other painting, such as for scrolling, does not count.
-            self.pace.drew(time.perf_counter() - self._drawn_at + self._painted)
+            self.pace.record(time.perf_counter() - self._drawn_at + self._painted)
             self._painted, self._unpainted = 0.0, True
         if self._waiting:
             self._draw_soon()
@@ -317,18 +325,18 @@ class MarkdownView(QTextBrowser):
 
     def _complete(self) -> None:
         self._plain = self._writer.blocks
-        self._want()
+        self._request_pictures()
         self.completed.emit()
 
-    def _want(self) -> None:
+    def _request_pictures(self) -> None:
         """Ask for pictures in the next turn of the event loop: no receiver may be connected yet."""
         if self._writer.missing():
             QTimer.singleShot(0, self, lambda: self.wanted.emit(self))
 
     def _put_pictures(self) -> None:
-        came, self._came = self._came, {}
+        pictures, self._drawn_pictures = self._drawn_pictures, {}
         if self._stream is None:
-            self._writer.put(came)
+            self._writer.put(pictures)
             self.viewport().update()
             self._after_drawing()
 
@@ -344,7 +352,7 @@ class MarkdownView(QTextBrowser):
         self._writer.restyle(formats, self.devicePixelRatioF())
         self._after_drawing()
         if self._stream is None:
-            self._want()
+            self._request_pictures()
 
     def _follow(self, address: QUrl) -> None:
         if address.hasFragment() and not address.scheme() and not address.path():

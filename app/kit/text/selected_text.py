@@ -16,23 +16,23 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.kit.text.formats import END_OF_RUN, IS_ISOLATE, LEFT_TO_RIGHT
 
-_SIGNS = re.compile(f"[\ufffc{LEFT_TO_RIGHT}{END_OF_RUN}]")
+_SPECIAL = re.compile(f"[\ufffc{LEFT_TO_RIGHT}{END_OF_RUN}]")
 """A picture, and the isolates around code; the author can also have written the last two."""
 
 
 def plain_text(cursor: QTextCursor) -> str:
     """Return the selected text, with the source of each picture in its place."""
     text = cursor.selection().toPlainText()
-    if not _SIGNS.search(text):
+    if not _SPECIAL.search(text):
         return text
-    words = _words_of_signs(cursor)
-    return _SIGNS.sub(lambda sign: next(words, sign[0]), text)
+    replacements = _replacements(cursor)
+    return _SPECIAL.sub(lambda character: next(replacements, character[0]), text)
 
 
 def line_of(block: QTextBlock, start: int, end: int) -> str:
     """Return the characters `start` to `end` of a block, with the sources of its pictures."""
     text = block.text()[start:end]
-    if not _SIGNS.search(text):
+    if not _SPECIAL.search(text):
         return text
     cursor = QTextCursor(block)
     cursor.setPosition(block.position() + start)
@@ -75,23 +75,23 @@ def fragments_of(block: QTextBlock) -> Iterator[QTextFragment]:
         place += 1
 
 
-def _words_of_signs(cursor: QTextCursor) -> Iterator[str]:
-    """Yield the replacement of each `_SIGNS` character in a selection."""
+def _replacements(cursor: QTextCursor) -> Iterator[str]:
+    """Yield the replacement of each `_SPECIAL` character in a selection."""
     start, end = cursor.selectionStart(), cursor.selectionEnd()
     block = cursor.document().findBlock(start)
     while block.isValid() and block.position() < end:
         for fragment in fragments_of(block):
             shape = fragment.charFormat()
             first, last = fragment.position(), fragment.position() + fragment.length()
-            seen = max(0, min(last, end) - max(first, start))
+            length = max(0, min(last, end) - max(first, start))
             if shape.isImageFormat():
-                words = shape.stringProperty(QTextFormat.Property.ImageAltText.value)
-                yield from [words] * seen
+                source = shape.stringProperty(QTextFormat.Property.ImageAltText.value)
+                yield from [source] * length
             elif shape.boolProperty(IS_ISOLATE):
-                yield from [""] * seen
+                yield from [""] * length
             else:
                 before = max(0, start - first)
-                yield from _SIGNS.findall(_part(fragment.text(), before, before + seen))
+                yield from _SPECIAL.findall(_part(fragment.text(), before, before + length))
         block = block.next()
 
 

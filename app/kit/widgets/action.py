@@ -1,4 +1,4 @@
-"""What the user can do at one place: an icon, a text, and the function that does it."""
+"""A verb of the user's: an icon, a text, and the function that carries it out."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class UserAction:
             look: The look in the style sheet.
             spoken: The accessible name; empty for the text.
         """
-        made = LabelledButton(self.icon, self.text, self.name, look=look)
-        made.setAutoDefault(False)  # a dialog has one main button, which it names itself
-        made.clicked.connect(lambda: self.do())  # noqa: PLW0108 - a click has an argument
+        button = LabelledButton(self.icon, self.text, self.name, look=look)
+        button.setAutoDefault(False)  # a dialog has one main button, which it names itself
+        button.clicked.connect(lambda: self.do())  # noqa: PLW0108 - a click has an argument
         if spoken:
-            made.setAccessibleName(spoken)
-        return made
+            button.setAccessibleName(spoken)
+        return button
 
     def icon_button(self, size: int = 20) -> IconButton:
         """Return a button with the icon alone.
@@ -47,9 +47,9 @@ class UserAction:
         Args:
             size: The size of the icon in pixels.
         """
-        made = IconButton(self.icon, self.text, self.name, size=size)
-        made.clicked.connect(lambda: self.do())  # noqa: PLW0108 - a click has an argument
-        return made
+        button = IconButton(self.icon, self.text, self.name, size=size)
+        button.clicked.connect(lambda: self.do())  # noqa: PLW0108 - a click has an argument
+        return button
 
     def add_to(self, menu: QMenu) -> None:
         """Add an entry with the text to a menu."""

@@ -43,6 +43,7 @@ class ItemCard(Panel):
             self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open the item on a click with the left button."""
         if self._opens is None:
             super().mouseReleaseEvent(event)
             return
@@ -52,7 +53,7 @@ class ItemCard(Panel):
 
 
 class Notice(Panel):
-    """A coloured strip with a picture, a sentence, and buttons for what can be done about it.
+    """A coloured strip with a picture, a sentence, and buttons for the remedies.
 
     Args:
         name: The object name; that of the sentence ends in “Text”.
@@ -80,14 +81,14 @@ class Notice(Panel):
 
 
 def empty_card(name: str, icon: str, title: str, words: str, *parts: Part) -> Panel:
-    """Return the card of a page on which there is nothing yet: it says what belongs here.
+    """Return the card of a page on which there is nothing yet, which explains the page.
 
     Args:
         name: The object name; that of the words ends in “Words”.
         icon: The picture.
-        title: What the user can do here.
-        words: What that is good for.
-        parts: The buttons to begin with, and what else stands below the words.
+        title: The purpose of the page.
+        words: An explanation.
+        parts: The buttons to begin with, and other parts below the words.
     """
     return Panel(
         "card", name, Picture(icon, "accent_text", 32), Label(title, "title", wrap=True),
@@ -96,7 +97,7 @@ def empty_card(name: str, icon: str, title: str, words: str, *parts: Part) -> Pa
 
 
 def drop_hint(name: str, icon: str, words: str) -> Notice:
-    """Return the notice that says what dropping files will do; it is hidden until they are over it.
+    """Return the notice about dropping files here; it is hidden until files are dragged over it.
 
     Args:
         name: The object name.

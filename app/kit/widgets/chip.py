@@ -30,6 +30,7 @@ class Chip(QPushButton):
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._draw()

@@ -26,6 +26,7 @@ class EnterDialog(QDialog):
     """A dialog in which Enter presses the focused button, or else the main one, if any."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button on Enter, or else the main one."""
         focused = self.focusWidget()
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and isinstance(focused, QAbstractButton):
@@ -90,15 +91,16 @@ class Dialog(EnterDialog):
             part.ensurePolished()  # a part that is styled later would need another height
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         room = self.screen().availableSize()
-        asked = QSize(scaled(self._least.width()), scaled(self._least.height()))
-        width = min(room.width(), max(self.width(), asked.width()))
+        wanted = QSize(scaled(self._least.width()), scaled(self._least.height()))
+        width = min(room.width(), max(self.width(), wanted.width()))
         # Leaves room for a scroll bar, so that one shown in a smaller dialog disappears again.
         content = self._page.across.totalHeightForWidth(width - scaled(BAR))
         needed = content + self._foot.heightForWidth(width)
-        height = min(room.height(), max(self.height(), asked.height(), needed))
+        height = min(room.height(), max(self.height(), wanted.height(), needed))
         self.resize(width, height)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Fit the size to the content before the dialog is shown."""
         super().showEvent(event)
         self.resize(0, 0)
         self.fit()

@@ -19,14 +19,17 @@ class ElidedLabel(Label):
         super().__init__(text, look, name=name, parent=parent)
 
     def setText(self, text: str) -> None:
+        """Set the text, the tooltip and the accessible name."""
         super().setText(text)
         self.setToolTip(text)
         self.setAccessibleName(text)
 
     def minimumSizeHint(self) -> QSize:
+        """Return width 0, as the text can be cut."""
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the text, cut to the available width."""
         room = self.contentsRect()
         words = self.fontMetrics().elidedText(
             isolated(self.text()), Qt.TextElideMode.ElideRight, room.width()

@@ -25,10 +25,12 @@ class ElidingChip(Chip):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
+        """Return a width at which the beginning of the text stays readable."""
         whole = self.sizeHint()
         return QSize(min(whole.width(), scaled(_LEAST)), whole.height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the chip with its text cut to the available width."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
         room = self.width() - self.iconSize().width() - scaled(_BESIDE)

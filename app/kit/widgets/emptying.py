@@ -10,8 +10,8 @@ def empty(layout: QLayout) -> None:
 
     The widgets are hidden at once and deleted later.
     """
-    while (taken := layout.takeAt(0)) is not None:
-        widget, inner = taken.widget(), taken.layout()
+    while (item := layout.takeAt(0)) is not None:
+        widget, inner = item.widget(), item.layout()
         if widget is not None:
             widget.hide()
             widget.deleteLater()

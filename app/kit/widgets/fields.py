@@ -32,6 +32,7 @@ class ComboBox(QComboBox):
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the value only with the focus; otherwise let the page scroll."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -47,6 +48,7 @@ class SpinBox(QSpinBox):
         self.lineEdit().setTextMargins(scaled(_INSET), 0, scaled(_INSET), 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the value only with the focus; otherwise let the page scroll."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -62,6 +64,7 @@ class DoubleSpinBox(QDoubleSpinBox):
         self.lineEdit().setTextMargins(scaled(_INSET), 0, scaled(_INSET), 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the value only with the focus; otherwise let the page scroll."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:

@@ -52,30 +52,33 @@ class FlowRow(QWidget):
         self.updateGeometry()
 
     def heightForWidth(self, width: int) -> int:
+        """Return the height of all lines for a width, in pixels."""
         margins = self.contentsMargins()
         lines = self._lines(width - margins.left() - margins.right())
         gaps = scaled(GRID) * max(0, len(lines) - 1)
-        return margins.top() + margins.bottom() + gaps + sum(map(_height, lines))
+        return margins.top() + margins.bottom() + gaps + sum(map(_line_height, lines))
 
     def sizeHint(self) -> QSize:
         """Return the size of all widgets in one line."""
-        shown = self._shown()
-        across = sum(it.sizeHint().width() for it in shown)
-        across += scaled(GRID) * max(0, len(shown) - 1)
-        return QSize(across, _height(shown)).grownBy(self.contentsMargins())
+        widgets = self._visible_widgets()
+        across = sum(widget.sizeHint().width() for widget in widgets)
+        across += scaled(GRID) * max(0, len(widgets) - 1)
+        return QSize(across, _line_height(widgets)).grownBy(self.contentsMargins())
 
     def minimumSizeHint(self) -> QSize:
         """Return the width of the widest widget, as each can have its own line; height 0."""
-        width = max((_least(it) for it in self._shown()), default=0)
+        width = max((_minimum_width(widget) for widget in self._visible_widgets()), default=0)
         return QSize(width, 0).grownBy(self.contentsMargins())
 
     def event(self, event: QEvent) -> bool:
+        """Place the widgets again after one has changed its size."""
         if event.type() is QEvent.Type.LayoutRequest:
             self.updateGeometry()
             self._place()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Place the widgets in the new width."""
         super().resizeEvent(event)
         self._place()
 
@@ -83,57 +86,63 @@ class FlowRow(QWidget):
         inner = self.contentsRect()
         top, gap = inner.top(), scaled(GRID)
         for line in self._lines(inner.width()):
-            height, left = _height(line), inner.left()
+            height, left = _line_height(line), inner.left()
             widths = _widths(line, inner.width())
             if self._trailing:
                 left += inner.width() - sum(widths) - gap * (len(line) - 1)
             for widget, width in zip(line, widths, strict=True):
-                high = min(height, _high(widget))
-                widget.setGeometry(QRect(left, top + (height - high) // 2, width, high))
+                widget_height = min(height, _preferred_height(widget))
+                widget.setGeometry(
+                    QRect(left, top + (height - widget_height) // 2, width, widget_height)
+                )
                 left += width + gap
             top += height + gap
 
-    def _shown(self) -> list[QWidget]:
-        return [it for it in self._widgets if not it.isHidden()]
+    def _visible_widgets(self) -> list[QWidget]:
+        return [widget for widget in self._widgets if not widget.isHidden()]
 
     def _lines(self, room: int) -> list[list[QWidget]]:
         lines: list[list[QWidget]] = []
-        left = 0
-        for widget in self._shown():
-            wide = _wide(widget)
-            if not lines or wide > left:
+        remaining = 0
+        for widget in self._visible_widgets():
+            width = _preferred_width(widget)
+            if not lines or width > remaining:
                 lines.append([])
-                left = room
+                remaining = room
             lines[-1].append(widget)
-            left -= wide + scaled(GRID)
+            remaining -= width + scaled(GRID)
         return lines
 
 
 def _widths(line: list[QWidget], room: int) -> list[int]:
     """Return the width of each widget of a line, in pixels."""
-    wide = [min(_wide(it), room) for it in line]
-    free = room - sum(wide) - scaled(GRID) * (len(line) - 1)
-    grows = Qt.Orientation.Horizontal
-    growing = [at for at, it in enumerate(line) if it.sizePolicy().expandingDirections() & grows]
-    for at in growing:
-        wide[at] += max(0, free) // len(growing)
-    return wide
+    widths = [min(_preferred_width(widget), room) for widget in line]
+    free = room - sum(widths) - scaled(GRID) * (len(line) - 1)
+    horizontal = Qt.Orientation.Horizontal
+    growing = [
+        index
+        for index, widget in enumerate(line)
+        if widget.sizePolicy().expandingDirections() & horizontal
+    ]
+    for index in growing:
+        widths[index] += max(0, free) // len(growing)
+    return widths
 
 
-def _height(line: list[QWidget]) -> int:
-    return max(map(_high, line), default=0)
+def _line_height(line: list[QWidget]) -> int:
+    return max(map(_preferred_height, line), default=0)
 
 
-def _high(widget: QWidget) -> int:
+def _preferred_height(widget: QWidget) -> int:
     hint = max(widget.sizeHint().height(), widget.minimumSizeHint().height())
     return min(widget.maximumHeight(), max(widget.minimumHeight(), hint))
 
 
-def _wide(widget: QWidget) -> int:
+def _preferred_width(widget: QWidget) -> int:
     policy = widget.sizePolicy().horizontalPolicy()
     hint = 0 if policy == QSizePolicy.Policy.Ignored else widget.sizeHint().width()
-    return min(widget.maximumWidth(), max(_least(widget), hint))
+    return min(widget.maximumWidth(), max(_minimum_width(widget), hint))
 
 
-def _least(widget: QWidget) -> int:
+def _minimum_width(widget: QWidget) -> int:
     return max(widget.minimumWidth(), min(widget.minimumSizeHint().width(), widget.maximumWidth()))

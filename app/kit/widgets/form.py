@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.base.language import in_full
 from app.kit.look.theme import GRID
-from app.kit.tasks.telling import telling
+from app.kit.tasks.error_handling import error_handler
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.fields import LineField
@@ -26,7 +26,7 @@ def field(title: str, *parts: Part, note: str = "", look: str = "strong") -> QVB
 
     Args:
         title: The title.
-        parts: The widget, and what stands below it.
+        parts: The widget, and the parts below it.
         note: A sentence between the title and the widget.
         look: The look of the title.
     """
@@ -45,7 +45,7 @@ class _Saving:
     save: LabelledButton
     leave: LabelledButton
     _test: Callable[[], object] = staticmethod(lambda: True)
-    _waits = False
+    _is_saving = False
 
     def save_if(self, test: Callable[[], object], *changes: SignalInstance) -> None:
         """Enable *Save* while a test is passed.
@@ -61,7 +61,7 @@ class _Saving:
 
     def check(self) -> None:
         """Enable *Save* if the form can be saved."""
-        self.save.setEnabled(not self._waits and bool(self._test()))
+        self.save.setEnabled(not self._is_saving and bool(self._test()))
 
     def _make_buttons(self, save: UserAction, leave: UserAction) -> None:
         self._do = save.do
@@ -78,7 +78,7 @@ class FormCard(_Saving, Panel):
 
     Args:
         name: The object name.
-        save: The main button, and what it does.
+        save: The main button and its action.
         leave: The button to cancel.
     """
 
@@ -103,7 +103,7 @@ class FormDialog(_Saving, Dialog):
     Args:
         name: The object name.
         title: The title.
-        save: The main button, and what it does.
+        save: The main button and its action.
         leave: The object name of the button to cancel.
         problem: The object name of the line for problems.
         width: The minimum width in pixels.
@@ -146,6 +146,7 @@ class FormDialog(_Saving, Dialog):
         first.setFocus()
 
     def done(self, result: int) -> None:
+        """Close the dialog; later errors are shown elsewhere."""
         self.is_open = False
         super().done(result)
 
@@ -167,16 +168,20 @@ class FormDialog(_Saving, Dialog):
 
     def wait(self, waits: bool) -> None:
         """Disable *Save* while the form is being saved."""
-        self._waits = waits
+        self._is_saving = waits
         self.check()
 
-    def refusal(self, crashed: Callable[[Exception], object]) -> Callable[[Exception], None]:
+    def failure_handler(
+        self, crashed: Callable[[Exception], object]
+    ) -> Callable[[Exception], None]:
         """Return a `failed` callback: it shows errors in the dialog while that is open.
 
         Args:
             crashed: Shows other errors, and all errors after the dialog was closed.
         """
-        return telling(lambda it: self.show_problem(it) if self.is_open else crashed(it), crashed)
+        return error_handler(
+            lambda error: self.show_problem(error) if self.is_open else crashed(error), crashed
+        )
 
     def _submit(self) -> None:
         self.wait(True)
@@ -206,11 +211,11 @@ def ask_name(
     """
     translate = QCoreApplication.translate
 
-    def give() -> None:
-        do(line.line, dialog.finish, dialog.refusal(crashed))
+    def submit() -> None:
+        do(line.line, dialog.finish, dialog.failure_handler(crashed))
 
     line = LineField("otherName", translate("form", "Name"), text, longest=longest)
-    save = UserAction("saveRename", "check", translate("form", "Save"), give)
+    save = UserAction("saveRename", "check", translate("form", "Save"), submit)
     dialog = FormDialog(name, title, save, "leaveRename", problem="renameProblem", parent=window)
     line.textEdited.connect(dialog.problem.hide)
     dialog.lay_out(line, dialog.problem, first=line)

@@ -47,6 +47,7 @@ class IconButton(QToolButton):
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon again for a new theme or state."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange or event.type() is QEvent.Type.EnabledChange:
             self._draw()

@@ -50,20 +50,20 @@ class KeyedColumn(Generic[T, W]):
 
     def show(self, items: Iterable[T]) -> None:
         """Show items in their order."""
-        before, self.rows = self.rows, {}
-        shown, self._items = self._items, {self._key(it): it for it in items}
-        above = _stop_before([*before.values()])
+        old_rows, self.rows = self.rows, {}
+        old_items, self._items = self._items, {self._key(item): item for item in items}
+        above = _stop_before([*old_rows.values()])
         for key, item in self._items.items():
-            if key in before and (self._update is not None or shown[key] == item):
-                self.rows[key] = before.pop(key)
+            if key in old_rows and (self._update is not None or old_items[key] == item):
+                self.rows[key] = old_rows.pop(key)
             else:
                 self.rows[key] = self._make(item)
             if self._update is not None:
                 self._update(self.rows[key], item)
-        for gone in before.values():
-            self.layout.removeWidget(gone)
-            gone.hide()
-            gone.deleteLater()
+        for old_row in old_rows.values():
+            self.layout.removeWidget(old_row)
+            old_row.hide()
+            old_row.deleteLater()
         moved = False
         for place, row in enumerate(self.rows.values()):
             if self.layout.indexOf(row) != place:
@@ -71,13 +71,13 @@ class KeyedColumn(Generic[T, W]):
                 moved = True
         if moved:
             stops = [stop for row in self.rows.values() for stop in _stops(row)]
-            for one, following in pairwise([above, *stops] if above is not None else stops):
-                QWidget.setTabOrder(one, following)
+            for previous, following in pairwise([above, *stops] if above is not None else stops):
+                QWidget.setTabOrder(previous, following)
 
 
 def _stops(row: QWidget) -> list[QWidget]:
     """Return the widgets of a row that Tab reaches."""
-    return [it for it in (row, *row.findChildren(QWidget)) if _is_stop(it)]
+    return [widget for widget in (row, *row.findChildren(QWidget)) if _is_stop(widget)]
 
 
 def _stop_before(rows: list[QWidget]) -> QWidget | None:

@@ -53,6 +53,7 @@ class LabelledButton(QPushButton):
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon again for a new theme or state."""
         super().changeEvent(event)
         if event.type() in {QEvent.Type.PaletteChange, QEvent.Type.EnabledChange}:
             self._draw()

@@ -20,11 +20,11 @@ def column(*parts: Part, spacing: int = GRID) -> QVBoxLayout:
         parts: The parts, from the top.
         spacing: The gap between them in pixels.
     """
-    made = QVBoxLayout()
-    made.setContentsMargins(0, 0, 0, 0)
-    made.setSpacing(spacing)
-    fill(made, *parts)
-    return made
+    layout = QVBoxLayout()
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    fill(layout, *parts)
+    return layout
 
 
 def row(*parts: Part, spacing: int = GRID) -> QHBoxLayout:
@@ -34,11 +34,11 @@ def row(*parts: Part, spacing: int = GRID) -> QHBoxLayout:
         parts: The parts, in reading order.
         spacing: The gap between them in pixels.
     """
-    made = QHBoxLayout()
-    made.setContentsMargins(0, 0, 0, 0)
-    made.setSpacing(spacing)
-    fill(made, *parts)
-    return made
+    layout = QHBoxLayout()
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    fill(layout, *parts)
+    return layout
 
 
 def fill(layout: QBoxLayout, *parts: Part) -> None:
@@ -47,19 +47,19 @@ def fill(layout: QBoxLayout, *parts: Part) -> None:
         if isinstance(part, int):
             layout.addStretch(part)
             continue
-        added, share = part if isinstance(part, tuple) else (part, 0)
-        if isinstance(added, QWidget):
-            layout.addWidget(added, share)
+        item, share = part if isinstance(part, tuple) else (part, 0)
+        if isinstance(item, QWidget):
+            layout.addWidget(item, share)
         else:
-            layout.addLayout(added, share)
+            layout.addLayout(item, share)
 
 
 def boxed(layout: QLayout, name: str = "") -> QWidget:
     """Return a widget with this layout, so that it can be hidden as a whole."""
-    made = QWidget()
-    made.setObjectName(name)
-    made.setLayout(layout)
-    return made
+    widget = QWidget()
+    widget.setObjectName(name)
+    widget.setLayout(layout)
+    return widget
 
 
 def at_top(widget: QWidget) -> QVBoxLayout:

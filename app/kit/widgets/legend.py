@@ -35,20 +35,25 @@ class Legend(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
+        """Return the size for the current width."""
         return QSize(320, self.heightForWidth(max(self.width(), 120)))
 
     def minimumSizeHint(self) -> QSize:
+        """Return a small width, and the height for the current width."""
         return QSize(120, self.heightForWidth(max(self.width(), 120)))
 
     def heightForWidth(self, width: int) -> int:
+        """Return the height of all lines for a width, in pixels."""
         last = max((place.y() for _, place in self._places(width)), default=0.0)
         return round(last + self._line())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fix the height for the new width."""
         super().resizeEvent(event)
         self.setFixedHeight(self.heightForWidth(event.size().width()))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the squares and the labels."""
         theme = theme_of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -78,8 +83,8 @@ class Legend(QWidget):
         metrics = QFontMetricsF(self._font())
         left = top = 0.0
         for entry in self._entries:
-            wide = _SQUARE + _BESIDE + metrics.horizontalAdvance(entry[1])
-            if left and left + wide > width:
+            entry_width = _SQUARE + _BESIDE + metrics.horizontalAdvance(entry[1])
+            if left and left + entry_width > width:
                 left, top = 0.0, top + self._line()
             yield entry, QPointF(left, top)
-            left += wide + _BETWEEN
+            left += entry_width + _BETWEEN

@@ -25,6 +25,7 @@ class MenuButton(QPushButton):
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the arrow in the colour of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._draw()

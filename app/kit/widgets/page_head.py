@@ -23,19 +23,19 @@ class PageHead(FlowRow):
     """
 
     def __init__(
-        self, title: str, back_name: str, back: Callable[[], object], *acts: QWidget
+        self, title: str, back_name: str, back: Callable[[], object], *actions: QWidget
     ) -> None:
         super().__init__()
         self.add(UserAction(back_name, "back", self.tr("Back to the chat"), back).icon_button())
         name = Label(title, "title")
         name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.add(name)
-        for act in acts:
-            self.add(act)
+        for action in actions:
+            self.add(action)
 
 
-class HeadAbove(QWidget):
-    """A head that does not scroll with the page's column below it, and is as wide as the column."""
+class FixedHead(QWidget):
+    """A head that stays in place while the page's column scrolls, and is as wide as the column."""
 
     def __init__(self, *rows: QWidget) -> None:
         super().__init__()

@@ -35,7 +35,7 @@ def pick(
     """
     dialog = _dialog(parent, name, title, filters, start)
     dialog.setFileMode(mode)
-    dialog.filesSelected.connect(lambda paths: picked([Path(it) for it in paths]))
+    dialog.filesSelected.connect(lambda paths: picked([Path(path) for path in paths]))
     dialog.open()
 
 

@@ -24,6 +24,7 @@ class Picture(QLabel):
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._draw()

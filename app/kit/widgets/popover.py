@@ -23,8 +23,8 @@ class Popover(QWidget):
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setWindowTitle(title)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
         # The popover stays opaque around the card's round corners: a desktop without compositing
         # would draw transparent corners black.
         self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
@@ -34,7 +34,7 @@ class Popover(QWidget):
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(self.card)
-        around.addWidget(self._area)
+        layout.addWidget(self._area)
 
     def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
         """Show the card below a widget, or above it if `above` is set or there is no room below."""

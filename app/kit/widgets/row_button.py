@@ -31,9 +31,11 @@ class RowButton(QPushButton):
         self.box.setSpacing(12)
 
     def sizeHint(self) -> QSize:
+        """Return the size of the widgets."""
         return self.box.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
+        """Return the minimum size of the widgets."""
         return self.box.minimumSize()
 
     def let_clicks_through(self) -> None:

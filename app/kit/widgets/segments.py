@@ -59,17 +59,17 @@ class Segments(Panel):
             self._buttons[key] = button
             self._group.addButton(button)
             self.box.addWidget(button)
-        self._shown = choices[0][0]
-        self.show_choice(self._shown)
+        self._choice = choices[0][0]
+        self.show_choice(self._choice)
 
     @property
     def choice(self) -> str:
         """The key of the selected choice."""
-        return self._shown
+        return self._choice
 
     def show_choice(self, key: str) -> None:
         """Select a choice without emitting a signal."""
-        self._shown = key
+        self._choice = key
         self._buttons[key].setChecked(True)
         self.setFocusProxy(self._buttons[key])
         if any(button.hasFocus() for button in self._buttons.values()):
@@ -86,17 +86,18 @@ class Segments(Panel):
         """
         gaps = self.box.spacing() * (len(self._buttons) - 1)
         margins = self.box.contentsMargins()
-        across = sum(it.sizeHint().width() for it in self._buttons.values()) + gaps
+        across = sum(button.sizeHint().width() for button in self._buttons.values()) + gaps
         fits = across + margins.left() + margins.right() + 2 <= width
         direction = QBoxLayout.Direction
         self.box.setDirection(direction.LeftToRight if fits else direction.TopToBottom)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Select the neighbour of the selected choice on an arrow key."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
             step = (event.key() in _ON) - (event.key() in _BACK)
             if step:
                 keys = list(self._buttons)
-                place = keys.index(self._shown) + step
+                place = keys.index(self._choice) + step
                 if 0 <= place < len(keys):
                     self._choose(keys[place])
                     self._buttons[keys[place]].setFocus(Qt.FocusReason.TabFocusReason)
@@ -104,6 +105,6 @@ class Segments(Panel):
         return super().eventFilter(watched, event)
 
     def _choose(self, key: str) -> None:
-        if key != self._shown:
+        if key != self._choice:
             self.show_choice(key)
             self.chosen.emit(key)

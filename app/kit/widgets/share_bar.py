@@ -101,5 +101,5 @@ def limited(parts: Sequence[BarPart], others: str) -> list[BarPart]:
     ordered = sorted(parts, key=lambda part: -part.amount)
     if len(ordered) <= len(COLOURS):
         return ordered
-    kept, rest = ordered[: len(COLOURS) - 1], ordered[len(COLOURS) - 1 :]
-    return [*kept, BarPart(others.format(count=len(rest)), sum(part.amount for part in rest))]
+    shown, rest = ordered[: len(COLOURS) - 1], ordered[len(COLOURS) - 1 :]
+    return [*shown, BarPart(others.format(count=len(rest)), sum(part.amount for part in rest))]

@@ -21,9 +21,11 @@ class Switch(QCheckBox):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def hitButton(self, place: QPoint) -> bool:
+        """Return whether a place is on the switch, all of which can be pressed."""
         return self.rect().contains(place)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the switch."""
         theme = theme_of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -28,6 +28,7 @@ class TickBox(QCheckBox):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the box, the tick and the text."""
         theme = theme_of(self.palette())
         option = QStyleOptionButton()
         self.initStyleOption(option)

@@ -14,21 +14,21 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
-_LEAST_S, _LEAST_AT_REST_S = 2.5, 8.0
+_LEAST_S, _LEAST_ATTENTION_S = 2.5, 8.0
 _LETTERS_PER_S = 14
 AGAIN_MS = 1_000
 """How often to check whether the user still points at the toast, in milliseconds."""
 
 
-def seconds_for(lines: Sequence[str], *, at_rest: bool) -> float:
+def seconds_for(lines: Sequence[str], *, needs_attention: bool) -> float:
     """Return for how many seconds these lines are shown.
 
     Args:
         lines: The lines of the message.
-        at_rest: Whether the user has to understand or decide something, and needs more time.
+        needs_attention: Whether the user has to decide something, and needs more time.
     """
     reading = 1 + sum(map(len, lines)) / _LETTERS_PER_S
-    return max(_LEAST_AT_REST_S if at_rest else _LEAST_S, reading)
+    return max(_LEAST_ATTENTION_S if needs_attention else _LEAST_S, reading)
 
 
 class Toast(Panel):
@@ -65,7 +65,7 @@ class Toast(Panel):
         self.setAccessibleName(" ".join(lines))
         self.problem = problem
         self.about = about
-        self.acts = bool(action)
+        self.has_action = bool(action)
         if problem:
             self.box.addWidget(Picture("warning", "danger"))
         texts = QVBoxLayout()
@@ -77,23 +77,25 @@ class Toast(Panel):
         self.action = LabelledButton(drawing, action, "toastAction", look="link")
         self.action.clicked.connect(self._act)
         self.box.addWidget(self.action)
-        self.action.setVisible(self.acts)
+        self.action.setVisible(self.has_action)
         close = IconButton("close", self.tr("Dismiss"), "toastClose", size=16)
         close.clicked.connect(self.dismiss)
         self.box.addWidget(close)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._leave)
-        self._timer.start(round(1000 * seconds_for(lines, at_rest=problem or self.acts)))
+        self._timer.timeout.connect(self._close_if_unused)
+        self._timer.start(
+            round(1000 * seconds_for(lines, needs_attention=problem or self.has_action))
+        )
 
     def natural_width(self) -> int:
         """Return the width in pixels that fits the longest line unbroken and the buttons."""
         texts = [label for label in self.findChildren(Label) if label.text()]
         longest = max(label.fontMetrics().horizontalAdvance(label.text()) for label in texts)
-        beside = self.action.sizeHint().width() if self.action.isVisibleTo(self) else 0
-        return longest + beside + 14 * GRID
+        button_width = self.action.sizeHint().width() if self.action.isVisibleTo(self) else 0
+        return longest + button_width + 14 * GRID
 
-    def _leave(self) -> None:
+    def _close_if_unused(self) -> None:
         if self.underMouse() or self.isAncestorOf(QApplication.focusWidget() or self.window()):
             self._timer.start(AGAIN_MS)
         else:

@@ -23,7 +23,7 @@ class Toasts(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._shown: list[Toast] = []
+        self._toasts: list[Toast] = []
         self._composer: QWidget | None = None
         window.installEventFilter(self)
 
@@ -32,32 +32,33 @@ class Toasts(QObject):
 
         A toast without an action replaces earlier ones with the same text or the same subject.
         """
-        for shown in [] if toast.acts else list(self._shown):
-            same = shown.accessibleName() == toast.accessibleName()
-            if same or (toast.about and shown.about == toast.about):
-                shown.dismiss()
+        for earlier in [] if toast.has_action else list(self._toasts):
+            same = earlier.accessibleName() == toast.accessibleName()
+            if same or (toast.about and earlier.about == toast.about):
+                earlier.dismiss()
         toast.setParent(self._window)
-        toast.closed.connect(lambda: self._forget(toast))
-        self._shown.append(toast)
+        toast.closed.connect(lambda: self._remove(toast))
+        self._toasts.append(toast)
         if self._composer is None:
             self._composer = self._window.findChild(QWidget, _COMPOSER)
             if self._composer is not None:
                 self._composer.installEventFilter(self)
-        while len(self._shown) > _MOST:
-            self._shown[0].dismiss()
+        while len(self._toasts) > _MOST:
+            self._toasts[0].dismiss()
         toast.show()
         toast.raise_()
         self._place()
         announce(toast, toast.accessibleName(), urgent=toast.problem)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if self._shown and event.type() in _MOVES:
+        """Place the toasts again when the window or the composer moves."""
+        if self._toasts and event.type() in _MOVES:
             self._place()
         return super().eventFilter(watched, event)
 
-    def _forget(self, toast: Toast) -> None:
-        if toast in self._shown:
-            self._shown.remove(toast)
+    def _remove(self, toast: Toast) -> None:
+        if toast in self._toasts:
+            self._toasts.remove(toast)
             self._place()
 
     def _place(self) -> None:
@@ -65,7 +66,7 @@ class Toasts(QObject):
         if self._composer is not None and self._composer.isVisible():
             top = self._composer.mapTo(self._window, QPoint()).y()
             bottom = min(bottom, top - scaled(GRID))
-        for toast in reversed(self._shown):
+        for toast in reversed(self._toasts):
             width = min(toast.natural_width(), scaled(_WIDEST), self._window.width() - 4 * GRID)
             height = toast.heightForWidth(width)
             bottom -= height

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.base.language import translated
-from app.kit.engine_names import engine_called
+from app.kit.engine_names import engine_name
 from app.kit.look.format import size
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
@@ -91,6 +91,6 @@ class ComputerCard(Panel):
     def _engine(self, check: SystemCheck) -> str:
         for engine in check.engines:
             if engine.available:
-                return self.tr("{name} is ready").format(name=engine_called(engine.name))
+                return self.tr("{name} is ready").format(name=engine_name(engine.name))
         why = [translated(engine.why_not) for engine in check.engines if engine.why_not]
         return why[0] if why else self.tr("None available")

@@ -10,7 +10,7 @@ from app.connections.pages.going_online import GoingOnline
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.labelled_button import LabelledButton
-from app.kit.widgets.page_head import HeadAbove, PageHead
+from app.kit.widgets.page_head import FixedHead, PageHead
 from app.kit.widgets.segments import Segments
 from app.models.discover.pages.discover_page import DiscoverPage
 from app.models.downloads.pages.downloads_page import DownloadsPage
@@ -124,7 +124,7 @@ class ModelsPage(QWidget):
         self._stack.setCurrentWidget(self._parts[part])
         self.turned.emit(part)
 
-    def _head(self) -> HeadAbove:
+    def _head(self) -> FixedHead:
         add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
         add.clicked.connect(self._chooser.add)
         head = PageHead(self.tr("Models"), "backToChat", self._navigation.go_to_chat, add)
@@ -132,4 +132,4 @@ class ModelsPage(QWidget):
         across = QHBoxLayout(parts)
         across.setContentsMargins(0, 0, 0, 0)
         across.addWidget(self._segments)
-        return HeadAbove(head, parts)
+        return FixedHead(head, parts)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from app.base.errors import AppError, EngineHindered
 from app.base.language import translated
-from app.kit.terminal.agreeing import agreed
 from app.kit.terminal.arguments import YES
 from app.kit.terminal.command import Argument, Command
+from app.kit.terminal.confirmation import confirm
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, bar, is_dumb, size, table
 from app.runtime.values.installation import Check, Phase, Step
@@ -145,7 +145,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
             slow = installer.check("cpu").hindrance is None
             do = joined(" ", (do, _SLOW_BUILD)) if slow else do
         raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
-    if not args.yes and not agreed(
+    if not args.yes and not confirm(
         out, N_("Install it?"), N_("Nobody could be asked whether this may be installed.")
     ):
         out.note(N_("Nothing was changed."))

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.base.language import translated
-from app.kit.engine_names import engine_called
+from app.kit.engine_names import engine_name
 from app.kit.look.theme import GRID
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
@@ -47,7 +47,7 @@ class AdviceCard(Panel):
         self.box.addWidget(self._table)
 
     def show_advice(self, advice: Advice) -> None:
-        name = engine_called(advice.engine)
+        name = engine_name(advice.engine)
         self._what.setText(self.tr("{name} suits this computer").format(name=name))
         self._why.setText(" ".join(translated(reason) for reason in advice.reasons))
         self._why.show()
@@ -79,7 +79,7 @@ class ComparisonTable(QWidget):
         empty(self._grid)
         for column, engine in enumerate(_ENGINES, start=1):
             look = "accent" if engine == suits else "strong"
-            self._grid.addWidget(Label(engine_called(engine), look), 0, column)
+            self._grid.addWidget(Label(engine_name(engine), look), 0, column)
         spoken = []
         for place, row in enumerate(rows, start=1):
             spoken.append(self._add(place, row))
@@ -96,6 +96,6 @@ class ComparisonTable(QWidget):
         for column, words in enumerate(said, start=1):
             look = "strong" if row.measured else ""
             self._grid.addWidget(Label(words, look, wrap=True), place, column, top)
-        names = (engine_called(engine) for engine in _ENGINES)
+        names = (engine_name(engine) for engine in _ENGINES)
         parts = (f"{name}, {words}" for name, words in zip(names, said, strict=True))
         return f"{topic}: {'; '.join(parts)}."

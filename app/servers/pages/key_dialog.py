@@ -41,7 +41,7 @@ def ask_for_key(
         return
 
     def save() -> None:
-        servers.save(profile, key.words, False, saved, dialog.refusal(notifier.error))
+        servers.save(profile, key.words, False, saved, dialog.failure_handler(notifier.error))
 
     def saved(_: ServerProfile, warning: str) -> None:
         if warning:

@@ -93,7 +93,7 @@ class ServerDialog(FormDialog):
         self._servers = servers
         self._saved = saved
         self._tested = tested
-        self._refused = self.refusal(notifier.error)
+        self._refused = self.failure_handler(notifier.error)
         words = self.tr(
             "Any server with an OpenAI-compatible API. What you write to its "
             "models is sent there; each such chat says so."

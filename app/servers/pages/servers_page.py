@@ -220,7 +220,7 @@ class ServersPage(ColumnPage):
             shown = self._rows.rows.get(profile.id)
             (shown.show_problem if shown else self._notifier.error)(error)
 
-        return self._notifier.telling(refused)
+        return self._notifier.error_handler(refused)
 
     def _listed(self) -> None:
         self.show_servers()

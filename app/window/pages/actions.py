@@ -15,7 +15,7 @@ class WindowCommand:
     """A command of the window.
 
     Attributes:
-        name: The key under which `MainWindow` finds what the command does.
+        name: The key under which `MainWindow` finds the function of the command.
         keys: The default shortcuts, in Qt's spelling.
     """
 
@@ -33,7 +33,7 @@ def commands() -> tuple[WindowCommand, ...]:
     chats = _tr("actions", "Chats")
     answers = _tr("actions", "Answers")
     window = _tr("actions", "Window")
-    helps = _tr("actions", "Help")
+    help_ = _tr("actions", "Help")
     return (
         WindowCommand("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
         WindowCommand("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
@@ -99,13 +99,13 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
         WindowCommand("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
         WindowCommand("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),
-        *_of_pages("help", helps),
-        WindowCommand("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), helps),
+        *_of_pages("help", help_),
+        WindowCommand("show_shortcuts", _tr("actions", "Shortcuts"), ("F1", "Ctrl+/"), help_),
     )
 
 
-def _of_pages(group: str, called: str) -> Iterator[WindowCommand]:
+def _of_pages(group: str, group_title: str) -> Iterator[WindowCommand]:
     for page in pages():
         if page.group == group:
-            for it in page.commands:
-                yield WindowCommand(it.name, it.text, (it.keys,), called)
+            for command in page.commands:
+                yield WindowCommand(command.name, command.text, (command.keys,), group_title)

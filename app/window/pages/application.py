@@ -19,36 +19,37 @@ class Application(QApplication):
     widget.
 
     Signals:
-        asked(wish): Hearth is asked to carry out this `LaunchRequest`. Emitted only after `hear`;
-            earlier requests are kept until then.
+        requested(request): Hearth is asked to carry out this `LaunchRequest`. Emitted only
+            after `start_receiving`; earlier requests are kept until then.
     """
 
-    asked = Signal(object)
+    requested = Signal(object)
 
     def __init__(self, words: Sequence[str]) -> None:
         super().__init__(list(words))
-        self._hears = False
+        self._is_receiving = False
         self._waiting: list[LaunchRequest] = []
 
     def event(self, event: QEvent) -> bool:
+        """Emit or keep the request in an event that opens a file or a link."""
         if not isinstance(event, QFileOpenEvent):
             return super().event(event)
-        wish = _wish(event.url())
-        if self._hears:
-            self.asked.emit(wish)
+        request = _request_of(event.url())
+        if self._is_receiving:
+            self.requested.emit(request)
         else:
-            self._waiting.append(wish)
+            self._waiting.append(request)
         return True
 
-    def hear(self) -> None:
+    def start_receiving(self) -> None:
         """Begin to emit `asked`, first for the requests that were kept."""
-        self._hears = True
+        self._is_receiving = True
         waiting, self._waiting = self._waiting, []
-        for wish in waiting:
-            self.asked.emit(wish)
+        for request in waiting:
+            self.requested.emit(request)
 
 
-def _wish(url: QUrl) -> LaunchRequest:
+def _request_of(url: QUrl) -> LaunchRequest:
     if url.isLocalFile():
         return LaunchRequest(files=(Path(url.toLocalFile()),))
     return LaunchRequest(link=url.toString(QUrl.ComponentFormattingOption.FullyEncoded))

@@ -28,22 +28,22 @@ class DownloadNotices(QObject):
         self,
         service: DownloadList,
         notifier: Notifier,
-        told_elsewhere: Callable[[], bool],
+        is_shown_elsewhere: Callable[[], bool],
         parent: QObject,
     ) -> None:
         """Connect to the downloads.
 
         Args:
-            told_elsewhere: Returns whether the user can already see that a model has arrived.
+            is_shown_elsewhere: Returns whether the user can already see that a model has arrived.
         """
         super().__init__(parent)
-        self._told_elsewhere = told_elsewhere
+        self._is_shown_elsewhere = is_shown_elsewhere
         self._notifier = notifier
-        service.came.connect(self._came)
+        service.came.connect(self._notify)
         service.chosen.connect(lambda entry: self.use.emit(entry.id))
         service.failed.connect(notifier.error)
 
-    def _came(self, download: Download, entry: ModelEntry | None) -> None:
+    def _notify(self, download: Download, entry: ModelEntry | None) -> None:
         self.listed.emit()
         text = self.tr("{label} is ready.").format(label=download.wanted.label)
         if download.serves is not None:
@@ -52,6 +52,6 @@ class DownloadNotices(QObject):
             )
         if entry is None:
             self._notifier.say(text)
-        elif not self._told_elsewhere():
+        elif not self._is_shown_elsewhere():
             chat = self.tr("Chat with it")
             self._notifier.offer(text, chat, lambda: self.use.emit(entry.id))

@@ -23,9 +23,9 @@ from app.window.pages.sidebar import Sidebar
 from app.window.pages.signal_buffer import SignalBuffer
 from app.window.values.window_state import WindowState
 
-_BOTH = 740
+_LEAST_FOR_BOTH = 740
 """In pixels. In a narrower window an open sidebar takes the place of the page."""
-_LEAST = 440
+_LEAST_FOR_PAGE = 440
 """The width that a page needs, in pixels. If there is less, a panel takes its place."""
 _PANEL = 344
 
@@ -46,7 +46,7 @@ class WindowFrame(QMainWindow):
         self._sidebar_width = WindowState().sidebar_width
         self._wants_sidebar = True
         self.last_chat = ""
-        self._in_place = False
+        self._sidebar_covers_page = False
         self._is_narrow = False
         self._panel: QWidget | None = None
         self._lay_out(chats)
@@ -107,15 +107,15 @@ class WindowFrame(QMainWindow):
         """Return whether this is the current page."""
         return self._stack.currentWidget() is page
 
-    def drop_bare_field(self) -> None:
+    def remove_placeholder(self) -> None:
         """Remove the placeholder page, after the composer has moved to the chat page."""
-        self._stack.removeWidget(self._bare)
-        self._bare.deleteLater()
+        self._stack.removeWidget(self._placeholder)
+        self._placeholder.deleteLater()
 
     def set_sidebar(self, shown: bool) -> None:
         """Show or hide the sidebar: beside the page, or instead of it in a narrow window."""
         if self._is_narrow:
-            self._in_place = shown
+            self._sidebar_covers_page = shown
         else:
             self._wants_sidebar = shown
         self._arrange()
@@ -131,32 +131,33 @@ class WindowFrame(QMainWindow):
 
     def uncover_page(self) -> bool:
         """Show the page again if the sidebar or a panel covers it; return whether one did."""
-        was = self._main.isHidden()
-        if self._in_place:
+        was_covered = self._main.isHidden()
+        if self._sidebar_covers_page:
             self.set_sidebar(False)
         if self._main.isHidden():
             self.show_panel(None)
-        return was
+        return was_covered
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Adapt the layout to the new width."""
         super().resizeEvent(event)
         self._arrange()
 
     def _arrange(self) -> None:
         """Apply the widths at the current zoom; hide the sidebar if there is no room for it."""
-        beside = 0 if self._panel is None else scaled(_PANEL)
-        room = self.width() - beside
-        self._is_narrow = room < scaled(_BOTH)
-        self._in_place &= self._is_narrow
-        shown = self._in_place if self._is_narrow else self._wants_sidebar
-        is_covered = self._panel is not None and room < scaled(_LEAST)
-        self._main.setVisible(not self._in_place and not is_covered)
+        panel_width = 0 if self._panel is None else scaled(_PANEL)
+        room = self.width() - panel_width
+        self._is_narrow = room < scaled(_LEAST_FOR_BOTH)
+        self._sidebar_covers_page &= self._is_narrow
+        shown = self._sidebar_covers_page if self._is_narrow else self._wants_sidebar
+        is_covered = self._panel is not None and room < scaled(_LEAST_FOR_PAGE)
+        self._main.setVisible(not self._sidebar_covers_page and not is_covered)
         if self._panel is not None:
-            self._panel.setVisible(not self._in_place)
+            self._panel.setVisible(not self._sidebar_covers_page)
         self.sidebar.setVisible(shown)
         self.header.set_sidebar_hidden(not shown)
         side = scaled(self._sidebar_width)
-        self._splitter.setSizes([side, max(1, room - side), beside])
+        self._splitter.setSizes([side, max(1, room - side), panel_width])
 
     def _take_width(self) -> None:
         """Store the width that the user gave the sidebar."""
@@ -173,10 +174,10 @@ class WindowFrame(QMainWindow):
         main = self._main = QWidget(self._splitter)
         self.header = Header(main)
         self._stack = QStackedWidget(main)
-        self._bare = QWidget(self._stack)
-        self._stack.addWidget(self._bare)
-        self.composer = Composer(self._bare)
-        below = QVBoxLayout(self._bare)
+        self._placeholder = QWidget(self._stack)
+        self._stack.addWidget(self._placeholder)
+        self.composer = Composer(self._placeholder)
+        below = QVBoxLayout(self._placeholder)
         below.setContentsMargins(0, 0, 0, 0)
         below.addStretch(1)
         below.addWidget(self.composer)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
     from app.models.pages.models_page import ModelsPage
     from app.window.desktop.pages.desktop import Desktop
-    from app.window.pages.chat_order import ChatOrder
     from app.window.pages.download_notices import DownloadNotices
+    from app.window.pages.sidebar_controller import SidebarController
     from app.window.presenters.window import WindowPresenters
     from app.window.scratch.pages.scratch_controller import ScratchController
 
@@ -67,7 +67,7 @@ class MainWindow(WindowFrame):
     notifier: Notifier
     chooser: ModelChooser
     chat_actions: ChatActions
-    order: ChatOrder
+    order: SidebarController
     page: ChatPage
     banner: GuideBanner
     strip: DownloadStrip
@@ -127,7 +127,7 @@ class MainWindow(WindowFrame):
         from app.connections.pages.going_online import GoingOnline
         from app.kit.notify import Notifier
         from app.models.library.pages.chooser import ModelChooser
-        from app.window.pages.chat_order import ChatOrder
+        from app.window.pages.sidebar_controller import SidebarController
 
         presenters = self.presenters
         self.chat = presenters.chat_page.open_chat
@@ -150,7 +150,9 @@ class MainWindow(WindowFrame):
             lambda ids: self.exporter.ask(ids),  # noqa: PLW0108 - made when needed
             self,
         )
-        self.order = ChatOrder(self.sidebar, presenters.chats, presenters.search, self.chat_actions)
+        self.order = SidebarController(
+            self.sidebar, presenters.chats, presenters.search, self.chat_actions
+        )
         self.order.found.connect(self.uncover_page)
 
     def _make_chat_page(self) -> None:
@@ -176,7 +178,7 @@ class MainWindow(WindowFrame):
         self.page.banners.addWidget(self.strip)
         self.page.open_chat(first)
         self.show_page(self.page)
-        self.drop_bare_field()
+        self.remove_placeholder()
         if had_focus or not self.isVisible():
             self.composer.focus()
         self.picking = ModelPicking(
@@ -184,7 +186,7 @@ class MainWindow(WindowFrame):
             self.chooser,
             presenters.loaded,
             lambda: presenters.overview,
-            self._ways(),
+            self._picker_links(),
         )
         self.switching = EngineSwitchController(
             self.header,
@@ -198,13 +200,14 @@ class MainWindow(WindowFrame):
         )
         self.switching.show()
         place = self.switching.place_of(self.chooser.current())
-        if place is not None and place.leaves and self.early_messages.held:
+        if place is not None and place.leaves and self.early_messages.recorded:
             # The message was sent before the user could see that it would leave this computer.
-            self.composer.set_text("\n".join(str(it[0]) for it in self.early_messages.held))
-            self.early_messages.forget()
+            texts = [str(values[0]) for values in self.early_messages.recorded]
+            self.composer.set_text("\n".join(texts))
+            self.early_messages.clear()
         self.early_messages.pass_on()
 
-    def _ways(self) -> list[Way]:
+    def _picker_links(self) -> list[Way]:
         """Return the entries below the models in the model picker."""
         return [
             ("addFromPicker", "plus", self.tr("Add a file…"), self.chooser.add),
@@ -216,7 +219,7 @@ class MainWindow(WindowFrame):
         """Return the chat to begin with: the last one, unless a new one was begun meanwhile."""
         chats = self.presenters.chats
         chat = chats.chat(self.last_chat) if self.last_chat else None
-        begun = self.early_messages.held or self.composer.text != chats.drafts.of(None)
+        begun = self.early_messages.recorded or self.composer.text != chats.drafts.of(None)
         if chat is None or chat.deleted or chat.archived or begun:
             return None
         return chat.id
@@ -231,8 +234,8 @@ class MainWindow(WindowFrame):
         from app.assistants.pages.prompt_use import PromptUse
         from app.chats.composer.pages.chat_collections import ChatCollections
         from app.chats.pages.assistant_controller import AssistantsController
-        from app.window.pages.chat_order import HitOpening
         from app.window.pages.download_notices import DownloadNotices
+        from app.window.pages.sidebar_controller import HitOpening
         from app.window.scratch.pages.scratch_controller import ScratchController
 
         presenters, page = self.presenters, self.page
@@ -280,6 +283,7 @@ class MainWindow(WindowFrame):
 
     @cached_property
     def exporter(self) -> Exporter:
+        """The export of chats and code, created on first use."""
         from app.exchange.pages.exporter import Exporter
 
         presenters = self.presenters
@@ -287,11 +291,12 @@ class MainWindow(WindowFrame):
 
     @cached_property
     def importer(self) -> Importer:
+        """The import of chats, created on first use."""
         from app.exchange.pages.importer import Importer
 
         presenters = self.presenters
         importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
-        importer.gone.connect(self.leave)
+        importer.gone.connect(self.leave_deleted)
         return importer
 
     def page_named(self, name: str) -> QWidget:
@@ -300,17 +305,17 @@ class MainWindow(WindowFrame):
             from app.window.pages.pages import PageTools, pages
 
             tools = PageTools(self.presenters, self.notifier, self, self.chooser, self.online)
-            entry = next(it for it in pages() if it.name == name)
+            entry = next(page for page in pages() if page.name == name)
             self._pages[name] = entry.make(tools)
         return self._pages[name]
 
     def go_to(self, page: str, part: str = "") -> None:
         """Show a page, and one of its parts if that is named."""
-        shown = self.page_named(page)
-        self.show_page(shown)
+        widget = self.page_named(page)
+        self.show_page(widget)
         self.uncover_page()
         if part:
-            cast(_WithParts, shown).show_part(part)
+            cast(_WithParts, widget).show_part(part)
         self.refresh()
 
     def show_model(self, repo: str, label: str = "") -> None:
@@ -326,7 +331,7 @@ class MainWindow(WindowFrame):
         """Return to the chat, even if it has not begun; the choices made for it are kept."""
         self.show_page(self.page)
         self.refresh()
-        self._write()
+        self._focus_composer()
 
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
         """Open a chat; None begins a new one.
@@ -340,9 +345,9 @@ class MainWindow(WindowFrame):
         else:
             self.refresh()
         if to_write:
-            self._write()
+            self._focus_composer()
 
-    def _write(self) -> None:
+    def _focus_composer(self) -> None:
         """Focus the message field."""
         self.uncover_page()
         self.page.composer.focus()
@@ -353,6 +358,7 @@ class MainWindow(WindowFrame):
         self.page.files.add(paths)
 
     def new_chat(self) -> None:
+        """Begin a new chat."""
         self.open_chat(None)
 
     def chat_with(self, model_id: str) -> None:
@@ -366,6 +372,7 @@ class MainWindow(WindowFrame):
             self.chooser.use(model_id)
 
     def show_settings(self, name: str = "") -> None:
+        """Open the settings, and scroll to the setting with this name."""
         from app.help.pages.about_page import AboutPage
         from app.settings.pages.settings_dialog import SettingsDialog
 
@@ -393,13 +400,14 @@ class MainWindow(WindowFrame):
         from app.models.library.pages.model_box import ModelBox
 
         entries = self.chooser.entries()
-        named = next((it.id for it in entries if value in (it.id, it.name)), str(value))
+        named = next((entry.id for entry in entries if value in (entry.id, entry.name)), str(value))
         box = ModelBox("model", "")
         box.show_models(entries, named)
         box.chosen.connect(changed)
         return box
 
     def show_shortcuts(self) -> None:
+        """Open the list of shortcuts."""
         from app.window.pages.shortcuts_dialog import ShortcutsDialog
 
         ShortcutsDialog(self.presenters.settings, self).open()
@@ -414,7 +422,7 @@ class MainWindow(WindowFrame):
         """Open a chat from the list; the focus stays in the list."""
         self.open_chat(chat_id, to_write=False)
 
-    def leave(self, chat_ids: Sequence[str]) -> None:
+    def leave_deleted(self, chat_ids: Sequence[str]) -> None:
         """Open a new chat if the current one is among these deleted chats."""
         if self.chat.id in chat_ids:
             self.open_chat(None, to_write=False)
@@ -422,10 +430,10 @@ class MainWindow(WindowFrame):
         self.sidebar.chats.setFocus()
 
     def escape(self) -> None:
-        """Leave the first of these that applies, or stop the answer.
+        """Leave a search, a selection or a covering panel, or else stop the answer.
 
-        In this order: the search or selection in the sidebar, the search in the chat, and a sidebar
-        or panel in place of the page.
+        The first of these that applies is left: the search or selection in the sidebar, the search
+        in the chat, and a sidebar or panel in place of the page.
         """
         if self.sidebar.escape() or self.page.finding.escape():
             return
@@ -436,6 +444,7 @@ class MainWindow(WindowFrame):
         self.page.composer.focus()
 
     def focus_search(self) -> None:
+        """Show the sidebar and focus its search field."""
         self.set_sidebar(True)
         self.sidebar.focus_search()
 
@@ -495,8 +504,8 @@ class MainWindow(WindowFrame):
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
         if self.page.files.attachments:
-            self.page.context.look()  # a projector for its model may have been downloaded
-        self.page.recording.look()
+            self.page.context.refresh()  # a projector for its model may have been downloaded
+        self.page.recording.refresh()
         self.presenters.models.look_for_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin
@@ -544,7 +553,7 @@ class MainWindow(WindowFrame):
         fill_menu_bar(self)
 
     def _commands(self) -> dict[str, Callable[[], object]]:
-        """Return what each command does, by its name in `app.window.pages.actions`."""
+        """Return the function of each command, by its name in `app.window.pages.actions`."""
         from app.chats.pages.page_actions import page_actions
         from app.window.pages.pages import pages
 
@@ -586,9 +595,9 @@ class MainWindow(WindowFrame):
             "close": self.close,
             "quit": self.desktop.quit,
             **{
-                command.name: partial(self.go_to, it.name, command.part)
-                for it in pages()
-                for command in it.commands
+                command.name: partial(self.go_to, page_entry.name, command.part)
+                for page_entry in pages()
+                for command in page_entry.commands
             },
         }
 
@@ -624,8 +633,8 @@ class MainWindow(WindowFrame):
         sidebar.places.import_chats.connect(lambda: self.importer.ask())  # noqa: PLW0108 - made when needed
         sidebar.chats.opened.connect(self._look_at_chat)
         sidebar.chats.chosen.connect(self.open_chat)
-        self.chat_actions.gone.connect(self.leave)
-        self.chat_actions.back.connect(self._look_at_chat)
+        self.chat_actions.deleted.connect(self.leave_deleted)
+        self.chat_actions.restored.connect(self._look_at_chat)
         self.chat_actions.copied.connect(self.open_chat)
         self.chat.opened.connect(self.refresh)
         self.chat.stored.connect(self.refresh)
@@ -635,8 +644,8 @@ class MainWindow(WindowFrame):
         presenters.search.failed.connect(self.notifier.error)
         presenters.collections.failed.connect(self.notifier.error)
         generation = presenters.generation
-        for tells in (generation.begun, generation.crashed, presenters.chat_page.waiting.changed):
-            tells.connect(self.refresh)
+        for signal in (generation.begun, generation.crashed, presenters.chat_page.waiting.changed):
+            signal.connect(self.refresh)
         generation.ended.connect(self._answer_ended)
         generation.saved.connect(lambda _: self.refresh())
 
@@ -650,9 +659,9 @@ class MainWindow(WindowFrame):
         presenters.models.listed.connect(chooser.tell)
         presenters.models.listed.connect(self.page.mtp.refresh)
         presenters.models.mtp_known.connect(self.page.mtp.show_files)
-        for shows in (self.strip, self.page.welcome, self.sidebar):
-            presenters.downloads.changed.connect(shows.show_downloads)
-        presenters.downloads.came.connect(self.strip.show_came)
+        for view in (self.strip, self.page.welcome, self.sidebar):
+            presenters.downloads.changed.connect(view.show_downloads)
+        presenters.downloads.came.connect(self.strip.show_completed)
         self.strip.use.connect(presenters.downloads.use)
         chooser.changed.connect(self.strip.dismiss)
         self.notices.use.connect(self.chat_with)

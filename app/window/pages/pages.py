@@ -55,7 +55,7 @@ class Page:
     """A page of the window.
 
     Attributes:
-        make: Creates the page on the first visit, and imports what it needs only then.
+        make: Creates the page on the first visit, and imports its modules only then.
         commands: The commands that show the page; the first one is also that of its button.
         drawing: The icon of its button in the sidebar; "" for no button.
         small: Whether the button shows only its icon.

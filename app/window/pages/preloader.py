@@ -20,22 +20,26 @@ class Preloader(QObject):
         self._then = then
         self._edit = window.composer.edit
         # Qt sends an enter event for a pointer that rests where the window appears.
-        self._rests = QCursor.pos()
+        self._initial_position = QCursor.pos()
         self._watched = (window, window.sidebar)
         if window.composer.text:
             then()
             return
         for widget in self._watched:
             widget.installEventFilter(self)
-        self._edit.textChanged.connect(self._tell)
+        self._edit.textChanged.connect(self._trigger)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QEnterEvent) and event.globalPosition().toPoint() != self._rests:
-            self._tell()
+        """Call `then` when the pointer moves into the window."""
+        if (
+            isinstance(event, QEnterEvent)
+            and event.globalPosition().toPoint() != self._initial_position
+        ):
+            self._trigger()
         return super().eventFilter(watched, event)
 
-    def _tell(self) -> None:
+    def _trigger(self) -> None:
         for widget in self._watched:
             widget.removeEventFilter(self)
-        self._edit.textChanged.disconnect(self._tell)
+        self._edit.textChanged.disconnect(self._trigger)
         self._then()

@@ -104,20 +104,20 @@ class ShortcutsDialog(EnterDialog):
 
     def _change(self, name: str, keys: str) -> None:
         changes = self._settings.current.shortcuts
-        why_not = refusal(name, keys, changes) if keys else ""
-        self._rows[name].show_problem(why_not)
-        if not why_not:
+        reason = refusal(name, keys, changes) if keys else ""
+        self._rows[name].show_problem(reason)
+        if not reason:
             self._set(with_keys(changes, name, keys), name)
 
     def _reset(self, name: str) -> None:
         """Restore the default shortcut, unless another command uses it by now."""
         changes = dict(self._settings.current.shortcuts)
         changes.pop(name, None)
-        usual = self._rows[name].command.keys
-        refused = (refusal(name, keys, changes) for keys in usual)
-        why_not = next((sentence for sentence in refused if sentence), "")
-        self._rows[name].show_problem(why_not)
-        if not why_not:
+        default_keys = self._rows[name].command.keys
+        reasons = (refusal(name, keys, changes) for keys in default_keys)
+        reason = next((sentence for sentence in reasons if sentence), "")
+        self._rows[name].show_problem(reason)
+        if not reason:
             self._set(changes, name)
 
     def _set(self, changes: dict[str, str], name: str = "") -> None:

@@ -57,7 +57,7 @@ class Sidebar(QWidget):
         page(name, part): The user wants this page of `app.window.pages.pages`.
         searched(words): The user has paused while typing in the search field.
         hit(Hit): The user chose a search hit.
-        bulk_wanted(deed), bulk_fill(menu): See `BulkBar`.
+        bulk_wanted(action), bulk_fill(menu): See `BulkBar`.
     """
 
     new_chat = Signal()
@@ -96,12 +96,12 @@ class Sidebar(QWidget):
         self.search.textChanged.connect(self._restart)
         self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
         self.places = PlaceBar(self)
-        self._shown = QStackedWidget(self)
-        self.chats = ChatList(self.model, self._shown)
-        self._shown.addWidget(self.chats)
+        self._stack = QStackedWidget(self)
+        self.chats = ChatList(self.model, self._stack)
+        self._stack.addWidget(self.chats)
         self.chats.selected.connect(self._selected)
-        self._empty = Label("", "muted", name="noChats", wrap=True, parent=self)
-        self._empty.setContentsMargins(10, 0, 10, 0)
+        self._note = Label("", "muted", name="noChats", wrap=True, parent=self)
+        self._note.setContentsMargins(10, 0, 10, 0)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(GRID)
@@ -109,8 +109,8 @@ class Sidebar(QWidget):
         column.addWidget(self._new)
         column.addWidget(self.search)
         column.addWidget(self.places)
-        column.addWidget(self._empty)
-        column.addWidget(self._shown, 1)
+        column.addWidget(self._note)
+        column.addWidget(self._stack, 1)
         self._rows = self._make_bottom(icons=False)
         column.addWidget(self._rows)
 
@@ -119,10 +119,10 @@ class Sidebar(QWidget):
         """The list of search hits, shown instead of the chats."""
         from app.chats.sidebar.pages.hit_list import HitList
 
-        hits = HitList(self._shown)
+        hits = HitList(self._stack)
         hits.left.connect(self.focus_search)
         hits.chosen.connect(self.hit)
-        self._shown.addWidget(hits)
+        self._stack.addWidget(hits)
         self._order_tabs(hits=hits)
         return hits
 
@@ -132,10 +132,10 @@ class Sidebar(QWidget):
         from app.chats.sidebar.pages.bulk_bar import BulkBar
 
         bulk = BulkBar(self)
-        bulk.let_go.connect(self.chats.let_go)
+        bulk.clear_selection.connect(self.chats.clear_selection)
         bulk.wanted.connect(self.bulk_wanted)
         bulk.fill.connect(self.bulk_fill)
-        self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
+        self._column.insertWidget(self._column.indexOf(self._stack) + 1, bulk)
         self._order_tabs(bulk=bulk)
         return bulk
 
@@ -159,19 +159,19 @@ class Sidebar(QWidget):
         self._order_tabs(_icons=icons)
         return icons
 
-    def _order_tabs(self, **made: QWidget) -> None:
+    def _order_tabs(self, **created: QWidget) -> None:
         """Put widgets that were created later in their visible place in the Tab order.
 
         Args:
-            made: The widget that was just created, by its attribute's name.
+            created: The widget that was just created, by its attribute's name.
         """
-        parts = vars(self) | made
+        parts = vars(self) | created
         order: list[QWidget] = [self.chats, *self.chats.row_buttons]
         for name in ("hits", "bulk", "badge", "_rows", "_icons"):
             if name in parts:
                 order += parts[name].findChildren(QAbstractButton) or [parts[name]]
-        for one, following in pairwise(order):
-            self.setTabOrder(one, following)
+        for previous, following in pairwise(order):
+            self.setTabOrder(previous, following)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show the downloads; the badge is created for the first one."""
@@ -192,10 +192,10 @@ class Sidebar(QWidget):
         """List the chats of this scope, and clear the search."""
         if self.search.text():
             self.search.clear()
-            self._shown.setCurrentWidget(self.chats)
+            self._stack.setCurrentWidget(self.chats)
         if scope != self.model.scope:
             self.chats.reload(scope)
-            self.chats.let_go()
+            self.chats.clear_selection()
         self._show_list()
         self.chats.setFocus()
 
@@ -210,45 +210,48 @@ class Sidebar(QWidget):
     def show_hits(self, words: str, hits: Sequence[Hit]) -> None:
         """Show the search hits instead of the chats."""
         self.hits.show_hits(hits)
-        self._shown.setCurrentWidget(self.hits)
+        self._stack.setCurrentWidget(self.hits)
         self.places.hide()
         if "bulk" in vars(self):
             self.bulk.hide()
-        self._say("" if hits else self.tr("No chat contains “{words}”.").format(words=words))
+        self._show_note("" if hits else self.tr("No chat contains “{words}”.").format(words=words))
 
     def show_list(self) -> None:
         """Show the chats again instead of the search hits."""
-        self._shown.setCurrentWidget(self.chats)
+        self._stack.setCurrentWidget(self.chats)
         self._show_list()
 
     def escape(self) -> bool:
         """Leave the search or the bulk selection; return False if neither was active."""
-        searched = self._shown.currentWidget() is not self.chats
+        searched = self._stack.currentWidget() is not self.chats
         if self.search.text() and (self.search.hasFocus() or (searched and self.hits.hasFocus())):
             self.search.clear()
             return True
         focus = QApplication.focusWidget()
         if self.chats.is_bulk and focus is not None and self.isAncestorOf(focus):
-            self.chats.let_go()
+            self.chats.clear_selection()
             return True
         return False
 
     def focus_search(self) -> None:
+        """Focus the search field and select its text."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shrink the fixed parts if there is little room."""
         super().resizeEvent(event)
         self._make_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from the search field into the hits with the Down key."""
-        searched = self._shown.currentWidget() is not self.chats
+        searched = self._stack.currentWidget() is not self.chats
         if event.key() == Qt.Key.Key_Down and searched and self.search.hasFocus():
             self.hits.enter()
         else:
@@ -268,10 +271,10 @@ class Sidebar(QWidget):
             self._arrange_top()
             if "badge" in vars(self):
                 self.badge.set_low(low)
-        chooses = "bulk" in vars(self) and not self.bulk.isHidden()
+        shows_bulk = "bulk" in vars(self) and not self.bulk.isHidden()
         self._rows.setHidden(low)
         if low or "_icons" in vars(self):
-            self._icons.setHidden(not low or chooses)
+            self._icons.setHidden(not low or shows_bulk)
         edge, gap = (GRID, GRID // 2) if low else (12, GRID)
         self._column.setContentsMargins(scaled(12), scaled(edge), scaled(12), scaled(edge))
         self._column.setSpacing(scaled(gap))
@@ -296,23 +299,23 @@ class Sidebar(QWidget):
         self._pause.start()
 
     def _show_list(self) -> None:
-        if self._shown.currentWidget() is not self.chats:
+        if self._stack.currentWidget() is not self.chats:
             return
         scope, count = self.model.scope, self.model.rowCount()
         self.places.show()
         self.places.show_place(scope, count)
-        empty: dict[Scope, str] = {
+        notes: dict[Scope, str] = {
             "chats": self.tr("Your chats will be listed here."),
             "archive": self.tr(
                 "The archive is empty. Archived chats appear here instead of in the list."
             ),
             "trash": self.tr("The trash is empty. Deleted chats can be restored from here."),
         }
-        self._say("" if count else empty[scope])
+        self._show_note("" if count else notes[scope])
 
-    def _say(self, words: str) -> None:
-        self._empty.setText(words)
-        self._empty.setVisible(bool(words))
+    def _show_note(self, words: str) -> None:
+        self._note.setText(words)
+        self._note.setVisible(bool(words))
 
     def _make_top(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -333,14 +336,14 @@ class Sidebar(QWidget):
     def _make_bottom(self, *, icons: bool) -> QWidget:
         """Create the buttons for the other pages: below each other, or as a row of icons."""
         bottom = QWidget(self)
-        shown = [page for page in pages() if page.drawing]
-        large = [page for page in shown if not page.small]
+        with_button = [page for page in pages() if page.drawing]
+        large = [page for page in with_button if not page.small]
         above = [
             _button("scratch", self.tr("Scratch chat"), "scratchChat", bottom, icon=icons),
             *(self._page_button(page, bottom, icon=icons) for page in large),
         ]
         settings = _button("sliders", self.tr("Settings"), "settings", bottom, icon=icons)
-        small = [self._page_button(page, bottom, icon=True) for page in shown if page.small]
+        small = [self._page_button(page, bottom, icon=True) for page in with_button if page.small]
         above[0].clicked.connect(self.scratch)
         settings.clicked.connect(self.settings)
         column, row = QVBoxLayout(bottom), QHBoxLayout()
@@ -360,9 +363,9 @@ class Sidebar(QWidget):
         return bottom
 
     def _page_button(self, page: Page, parent: QWidget, *, icon: bool) -> QAbstractButton:
-        shows, name = page.commands[0], f"show{page.name.capitalize()}"
-        button = _button(page.drawing, shows.text, name, parent, icon=icon)
-        button.clicked.connect(lambda: self.page.emit(page.name, shows.part))
+        command, name = page.commands[0], f"show{page.name.capitalize()}"
+        button = _button(page.drawing, command.text, name, parent, icon=icon)
+        button.clicked.connect(lambda: self.page.emit(page.name, command.part))
         return button
 
 

@@ -16,35 +16,35 @@ class SignalBuffer:
     """A recorder of signals; `pass_on` emits them again for the receivers connected by then."""
 
     def __init__(self, signals: Iterable[SignalInstance]) -> None:
-        self._said: list[tuple[SignalInstance, tuple[Any, ...]]] = []
-        self._ends = [self._listen(signal) for signal in signals]
+        self._recorded: list[tuple[SignalInstance, tuple[Any, ...]]] = []
+        self._connections = [self._listen(signal) for signal in signals]
 
     @property
-    def held(self) -> list[tuple[Any, ...]]:
+    def recorded(self) -> list[tuple[Any, ...]]:
         """The values of the signals that were recorded and not passed on."""
-        return [values for _, values in self._said]
+        return [values for _, values in self._recorded]
 
     @property
-    def listens(self) -> bool:
+    def is_recording(self) -> bool:
         """Whether signals are still being recorded."""
-        return bool(self._ends)
+        return bool(self._connections)
 
     def pass_on(self) -> None:
         """Emit the recorded signals again, and stop recording."""
-        for signal, connection in self._ends:
+        for signal, connection in self._connections:
             signal.disconnect(connection)
-        self._ends.clear()
-        for signal, values in self._said:
+        self._connections.clear()
+        for signal, values in self._recorded:
             signal.emit(*values)
-        self._said.clear()
+        self._recorded.clear()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Drop the recorded signals."""
-        self._said.clear()
+        self._recorded.clear()
 
     def _listen(self, signal: SignalInstance) -> tuple[SignalInstance, Any]:
         def note(*values: Any) -> None:
-            self._said.append((signal, values))
+            self._recorded.append((signal, values))
 
         signal.connect(note)
         return signal, note
@@ -65,15 +65,16 @@ class FirstPainting(QObject):
         self._widget = widget
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
-        self._wait.timeout.connect(self._tell)
+        self._wait.timeout.connect(self._finish)
         self._wait.start(_UNSEEN_MS)
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Finish once the event loop is idle after the painting."""
         if event.type() is QEvent.Type.Paint:
             self._wait.start(0)
         return super().eventFilter(watched, event)
 
-    def _tell(self) -> None:
+    def _finish(self) -> None:
         self._widget.removeEventFilter(self)
         self.painted.emit()

@@ -35,13 +35,13 @@ class SingleInstance(QObject):
     """The lock on a data folder, held until `close` or until the process dies.
 
     Signals:
-        asked(wish): Hearth was started again for the same folder, with this `LaunchRequest`.
+        requested(request): Hearth was started again for the same folder, with this `LaunchRequest`.
     """
 
-    asked = Signal(object)
+    requested = Signal(object)
 
     def __init__(
-        self, folder: Path, wish: LaunchRequest | None = None, parent: QObject | None = None
+        self, folder: Path, request: LaunchRequest | None = None, parent: QObject | None = None
     ) -> None:
         """Take the lock, or pass the request to the window that holds it.
 
@@ -60,7 +60,7 @@ class SingleInstance(QObject):
         self._watch: QFileSystemWatcher | None = None
         until = time.monotonic() + _PATIENCE_S
         while not self._take_lock() and self._lock.error() == QLockFile.LockError.LockFailedError:
-            if pass_on(folder, wish or LaunchRequest()):
+            if pass_on(folder, request or LaunchRequest()):
                 raise _already_open(N_("Its window has been brought to the front."))
             if time.monotonic() > until:
                 raise _already_open(
@@ -72,22 +72,24 @@ class SingleInstance(QObject):
         """Begin to receive the requests of further starts, which wait some seconds for that."""
         from PySide6.QtCore import QFileSystemWatcher
 
-        place = _load_options(self._folder)
+        place = _requests_folder(self._folder)
         shutil.rmtree(place, ignore_errors=True)  # left by a process that died
         try:
             place.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             import logging
 
-            logging.getLogger(__name__).warning("Further starts are not heard of: %s", error)
+            logging.getLogger(__name__).warning(
+                "Requests of further starts cannot be received: %s", error
+            )
             return
         self._watch = QFileSystemWatcher([str(place)], self)
-        self._watch.directoryChanged.connect(self._hear)
+        self._watch.directoryChanged.connect(self._receive)
 
-    def turn_away(self) -> None:
+    def stop_listening(self) -> None:
         """Stop receiving requests; a further start gets the folder after this process ends."""
         if self._watch is not None:
-            place = _load_options(self._folder)
+            place = _requests_folder(self._folder)
             self._watch.removePath(str(place))
             self._watch.deleteLater()
             self._watch = None
@@ -95,7 +97,7 @@ class SingleInstance(QObject):
 
     def close(self) -> None:
         """Stop receiving requests, and release the lock."""
-        self.turn_away()
+        self.stop_listening()
         self._lock.unlock()
 
     def _take_lock(self) -> bool:
@@ -107,14 +109,14 @@ class SingleInstance(QObject):
             return self._lock.tryLock(0)
         return False
 
-    def _hear(self) -> None:
-        for left in sorted(_load_options(self._folder).glob("*.wish")):
+    def _receive(self) -> None:
+        for request_file in sorted(_requests_folder(self._folder).glob("*.wish")):
             try:
-                line = left.read_bytes()
-                left.unlink()
+                line = request_file.read_bytes()
+                request_file.unlink()
             except FileNotFoundError:
                 continue  # its sender has given up
-            self.asked.emit(LaunchRequest.from_line(line))
+            self.requested.emit(LaunchRequest.from_line(line))
 
 
 def _owner(lock: QLockFile) -> int:
@@ -129,23 +131,23 @@ def _already_open(why: str) -> AlreadyOpen:
     )
 
 
-def pass_on(folder: Path, wish: LaunchRequest) -> bool:
+def pass_on(folder: Path, request: LaunchRequest) -> bool:
     """Pass a request to the window that has this folder open; return whether one took it."""
     give_way(_owner(QLockFile(str(folder / LOCK))))
-    place = _load_options(folder)
-    left = place / f"{time.time_ns()}-{os.getpid()}.wish"
-    partial = left.with_suffix(".part")
+    folder_of_requests = _requests_folder(folder)
+    request_file = folder_of_requests / f"{time.time_ns()}-{os.getpid()}.wish"
+    partial_file = request_file.with_suffix(".part")
     try:
-        partial.touch(mode=0o600)
-        partial.write_bytes(wish.to_line())
-        partial.rename(left)
+        partial_file.touch(mode=0o600)
+        partial_file.write_bytes(request.to_line())
+        partial_file.rename(request_file)
     except OSError:
         return False  # no window is listening
     until = time.monotonic() + TAKEN_S
-    while left.exists():
+    while request_file.exists():
         if time.monotonic() > until:
             try:
-                left.unlink()
+                request_file.unlink()
             except FileNotFoundError:
                 return True  # taken at the last moment
             return False
@@ -155,5 +157,5 @@ def pass_on(folder: Path, wish: LaunchRequest) -> bool:
     return True
 
 
-def _load_options(folder: Path) -> Path:
+def _requests_folder(folder: Path) -> Path:
     return folder / "wishes"

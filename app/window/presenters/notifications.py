@@ -30,15 +30,15 @@ class Notifications(QObject):
         super().__init__(parent)
         self._bus = bus
         self._about: dict[int, str] = {}
-        self._can: frozenset[str] = frozenset()
-        self._is_there = False
+        self._capabilities: frozenset[str] = frozenset()
+        self._is_available = False
         bus.opened.connect(self._ask)
-        bus.closed.connect(lambda: self._know(False))
+        bus.closed.connect(lambda: self._set_available(False))
 
     @property
     def are_possible(self) -> bool:
         """Whether this desktop shows notifications; known a moment after the bus has opened."""
-        return self._is_there
+        return self._is_available
 
     def show(self, title: str, text: str, about: str) -> None:
         """Show a notification; `clicked` passes `about` on if the user clicks it."""
@@ -46,40 +46,40 @@ class Notifications(QObject):
 
         from jeepney import new_method_call
 
-        body = html.escape(text, quote=False) if "body-markup" in self._can else text
-        actions = ["default", title] if "actions" in self._can else []
+        body = html.escape(text, quote=False) if "body-markup" in self._capabilities else text
+        actions = ["default", title] if "actions" in self._capabilities else []
         hints = {"desktop-entry": ("s", APP_ID), "category": ("s", "im.received")}
         values = ("Hearth", 0, APP_ID, title, body, actions, hints, _AS_LONG_AS_USUAL)
         call = new_method_call(self._address(), "Notify", "susssasa{sv}i", values)
 
-        def shown(reply: tuple[int]) -> None:
+        def remember(reply: tuple[int]) -> None:
             self._about[reply[0]] = about
 
-        self._bus.call(call, shown, lambda: self._know(False))
+        self._bus.call(call, remember, lambda: self._set_available(False))
 
     def _ask(self) -> None:
         from jeepney import MatchRule, new_method_call
 
-        def can(reply: tuple[list[str]]) -> None:
-            self._can = frozenset(reply[0])
-            self._know(True)
+        def store_capabilities(reply: tuple[list[str]]) -> None:
+            self._capabilities = frozenset(reply[0])
+            self._set_available(True)
 
         call = new_method_call(self._address(), "GetCapabilities")
-        self._bus.call(call, can, lambda: self._know(False))
+        self._bus.call(call, store_capabilities, lambda: self._set_available(False))
         rule = MatchRule(type="signal", interface=_NAME, path=_PATH)
-        self._bus.listen(rule, self._heard)
+        self._bus.listen(rule, self._handle_signal)
 
-    def _heard(self, message: Message) -> None:
+    def _handle_signal(self, message: Message) -> None:
         from jeepney import HeaderFields
 
-        number, what = message.body[0], message.header.fields[HeaderFields.member]
-        if what == "ActionInvoked" and number in self._about:
+        number, member = message.body[0], message.header.fields[HeaderFields.member]
+        if member == "ActionInvoked" and number in self._about:
             self.clicked.emit(self._about[number])
-        elif what == "NotificationClosed":
+        elif member == "NotificationClosed":
             self._about.pop(number, None)
 
-    def _know(self, is_there: bool) -> None:
-        self._is_there = is_there
+    def _set_available(self, is_available: bool) -> None:
+        self._is_available = is_available
 
     def _address(self) -> object:
         from jeepney import DBusAddress

@@ -45,6 +45,7 @@ class SessionBus(QObject):
 
     @property
     def is_open(self) -> bool:
+        """Whether messages can be sent."""
         return self._connection is not None
 
     @property
@@ -75,11 +76,11 @@ class SessionBus(QObject):
             self._lost(error)
             refused()
 
-    def listen(self, rule: MatchRule, heard: Callable[[Message], None]) -> None:
-        """Subscribe to the signals that match a rule, and call `heard` with each."""
+    def listen(self, rule: MatchRule, on_signal: Callable[[Message], None]) -> None:
+        """Subscribe to the signals that match a rule, and call `on_signal` with each."""
         from jeepney.bus_messages import message_bus
 
-        self._listeners.append((rule, heard))
+        self._listeners.append((rule, on_signal))
         self.call(message_bus.AddMatch(rule), lambda _: None, lambda: None)
 
     def close(self) -> None:
@@ -125,9 +126,9 @@ class SessionBus(QObject):
             else:
                 replied(message.body)
             return
-        for rule, heard in self._listeners:
+        for rule, on_signal in self._listeners:
             if rule.matches(message):
-                heard(message)
+                on_signal(message)
 
     def _lost(self, error: Exception) -> None:
         _log.info("no session bus: %s", error)

@@ -43,24 +43,24 @@ class SystemMotion(QObject):
         from jeepney import MatchRule
 
         rule = MatchRule(type="signal", interface=_INTERFACE, member="SettingChanged")
-        self._bus.listen(rule, self._heard)
+        self._bus.listen(rule, self._setting_changed)
         self._read(_NEWER, lambda: self._read(_OLDER, lambda: None))
 
-    def _read(self, which: tuple[str, str], unknown: Callable[[], None]) -> None:
+    def _read(self, setting: tuple[str, str], unknown: Callable[[], None]) -> None:
         from jeepney import new_method_call
 
-        call = new_method_call(_address(), "Read", "ss", which)
-        self._bus.call(call, lambda reply: self._told(which, reply[0]), unknown)
+        call = new_method_call(_address(), "Read", "ss", setting)
+        self._bus.call(call, lambda reply: self._update(setting, reply[0]), unknown)
 
-    def _heard(self, message: Message) -> None:
+    def _setting_changed(self, message: Message) -> None:
         space, key, value = message.body
         if (space, key) in (_NEWER, _OLDER):
-            self._told((space, key), value)
+            self._update((space, key), value)
 
-    def _told(self, which: tuple[str, str], value: Any) -> None:
+    def _update(self, setting: tuple[str, str], value: Any) -> None:
         while isinstance(value, tuple):
             value = value[1]  # a variant, which can hold another variant
-        reduced = bool(value) if which == _NEWER else not value
+        reduced = bool(value) if setting == _NEWER else not value
         if reduced != self.is_reduced:
             self.is_reduced = reduced
             self.changed.emit()

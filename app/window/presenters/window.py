@@ -40,83 +40,143 @@ if TYPE_CHECKING:
 
 
 class WindowPresenters(Protocol):
-    """The presenters of the window. Each is created, with its imports, on first use.
-
-    Attributes:
-        chat_page: For the page of the stored chats.
-        models_page: For the page of models.
-        viewing: For files of collections.
-        tasks: For drawing that would block the window.
-        data_folder, log_file: Shown to the user; the window never opens them.
-        stays_offline: Whether this run stays offline, whatever the settings say.
-    """
+    """The presenters of the window. Each is created, with its imports, on first use."""
 
     @property
-    def chats(self) -> Chats: ...
+    def chats(self) -> Chats:
+        """The stored chats."""
+
     @property
-    def search(self) -> ChatSearch: ...
+    def search(self) -> ChatSearch:
+        """The search over all chats."""
+
     @property
-    def assistants(self) -> Assistants: ...
+    def assistants(self) -> Assistants:
+        """The assistants."""
+
     @property
-    def collections(self) -> Collections: ...
+    def collections(self) -> Collections:
+        """The collections of documents."""
+
     @property
-    def viewing(self) -> Viewing: ...
+    def viewing(self) -> Viewing:
+        """The files of collections, for the viewer."""
+
     @property
-    def prompts(self) -> Prompts: ...
+    def prompts(self) -> Prompts:
+        """The prompt library."""
+
     @property
-    def chat_page(self) -> ChatPresenters: ...
+    def chat_page(self) -> ChatPresenters:
+        """The presenters of the page of the stored chats."""
+
     @property
-    def generation(self) -> Generation: ...
+    def generation(self) -> Generation:
+        """The answers that are being written."""
+
     @property
-    def models(self) -> Models: ...
+    def models(self) -> Models:
+        """The models in the library."""
+
     @property
-    def loaded(self) -> LoadedModels: ...
+    def loaded(self) -> LoadedModels:
+        """The loaded models."""
+
     @property
-    def downloads(self) -> DownloadList: ...
+    def downloads(self) -> DownloadList:
+        """The downloads."""
+
     @property
-    def suggestions(self) -> Suggestions: ...
+    def suggestions(self) -> Suggestions:
+        """The models to suggest at first."""
+
     @property
-    def settings(self) -> SettingsService: ...
+    def settings(self) -> SettingsService:
+        """The settings."""
+
     @property
-    def system(self) -> SystemService: ...
+    def system(self) -> SystemService:
+        """The check of this computer."""
+
     @property
-    def about(self) -> AboutHearth: ...
+    def about(self) -> AboutHearth:
+        """The facts about this version of Hearth."""
+
     @property
-    def bus(self) -> SessionBus: ...
+    def bus(self) -> SessionBus:
+        """The session's D-Bus."""
+
     @property
-    def notifications(self) -> Notifications: ...
+    def notifications(self) -> Notifications:
+        """The notifications of the desktop."""
+
     @property
-    def global_shortcut(self) -> GlobalShortcut: ...
+    def global_shortcut(self) -> GlobalShortcut:
+        """The global shortcut of quick ask."""
+
     @property
-    def system_motion(self) -> SystemMotion: ...
+    def system_motion(self) -> SystemMotion:
+        """The system's setting for motion."""
+
     @property
-    def exporting(self) -> Exporting: ...
+    def exporting(self) -> Exporting:
+        """The export of chats."""
+
     @property
-    def importing(self) -> Importing: ...
+    def importing(self) -> Importing:
+        """The import of chats."""
+
     @property
-    def overview(self) -> ModelOverview: ...
+    def overview(self) -> ModelOverview:
+        """The overview of all models."""
+
     @property
-    def models_page(self) -> ModelsPresenters: ...
+    def models_page(self) -> ModelsPresenters:
+        """The presenters of the page of models."""
+
     @property
-    def connections(self) -> Connections: ...
+    def connections(self) -> Connections:
+        """The list of connections."""
+
     @property
-    def discover(self) -> Discover: ...
+    def discover(self) -> Discover:
+        """The search for models, and their downloads."""
+
     @property
-    def engines(self) -> EngineList: ...
+    def engines(self) -> EngineList:
+        """The engines and their installation."""
+
     @property
-    def activity(self) -> Activity: ...
+    def activity(self) -> Activity:
+        """The activity of the engines."""
+
     @property
-    def servers(self) -> ServerList: ...
+    def servers(self) -> ServerList:
+        """The servers that the user has added."""
+
     @property
-    def api_server(self) -> ApiServer: ...
+    def api_server(self) -> ApiServer:
+        """The server for other programs."""
+
     @property
-    def guides(self) -> Guides: ...
+    def guides(self) -> Guides:
+        """The guides."""
+
     @property
-    def tasks(self) -> Tasks: ...
+    def tasks(self) -> Tasks:
+        """The tasks, for drawing that would block the window."""
+
     @property
-    def data_folder(self) -> Path: ...
+    def data_folder(self) -> Path:
+        """The data folder, to show to the user; the window never opens it."""
+
     @property
-    def log_file(self) -> Path: ...
+    def log_file(self) -> Path:
+        """The log file, to show to the user; the window never opens it."""
+
     @property
-    def stays_offline(self) -> bool: ...
-    def open_scratch(self) -> Scratch: ...
+    def stays_offline(self) -> bool:
+        """Whether this run stays offline, whatever the settings say."""
+
+    def open_scratch(self) -> Scratch:
+        """Create a scratch chat with presenters of its own."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class LaunchRequest(NamedTuple):
-    """The request of a start of Hearth: what to show or open.
+    """The request of a start of Hearth to show or open something.
 
     Attributes:
         quick_ask: Show only the quick-ask window.
@@ -23,15 +23,15 @@ class LaunchRequest(NamedTuple):
     def to_line(self) -> bytes:
         """Write the request as one line of JSON."""
         files = [str(path) for path in self.files]
-        said = {"quick_ask": self.quick_ask, "files": files, "link": self.link}
-        return json.dumps(said).encode() + b"\n"
+        fields = {"quick_ask": self.quick_ask, "files": files, "link": self.link}
+        return json.dumps(fields).encode() + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> LaunchRequest:
         """Read a request from a line; an invalid line just asks for the window."""
         try:
-            said = json.loads(line)
-            files = tuple(Path(path) for path in said["files"])
-            return cls(bool(said["quick_ask"]), files, str(said.get("link", "")))
+            fields = json.loads(line)
+            files = tuple(Path(path) for path in fields["files"])
+            return cls(bool(fields["quick_ask"]), files, str(fields.get("link", "")))
         except (ValueError, KeyError, TypeError):
             return cls()

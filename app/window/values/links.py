@@ -4,7 +4,7 @@ hearth:                            the window
 hearth://model/OWNER/NAME          a model on the Hub
 hearth://model/OWNER/NAME:QUANT    and one of its quantisations
 
-A link only says what to show. Anybody can have written it, so it holds no path, no text and no
+A link only names a thing to show. Anybody can have written it, so it holds no path, no text and no
 address, and nothing is fetched for it before the user agrees.
 """
 
@@ -36,7 +36,8 @@ def is_link(text: str) -> bool:
 def linked_model(text: str) -> HubName | None:
     """Return the model that a link names; None if the link only opens the window.
 
-    Raises LinkInvalid.
+    Raises:
+        LinkInvalid: The text is not a link of Hearth.
     """
     if len(text) > _LONGEST:
         raise _invalid(text, N_("It is too long."))
@@ -44,11 +45,11 @@ def linked_model(text: str) -> HubName | None:
     link = text[: len(SCHEME)].lower() + text[len(SCHEME) :]
     if link in _PLAIN:
         return None
-    found = _MODEL.fullmatch(link)
-    if found is None:
-        raise _invalid(text, N_("It names nothing that Hearth shows for a link."))
+    match = _MODEL.fullmatch(link)
+    if match is None:
+        raise _invalid(text, N_("Hearth has nothing to show for this link."))
     try:
-        name = hub_name(found[1], ())
+        name = hub_name(match[1], ())
     except HubNameInvalid as error:
         raise _invalid(text, error.why) from error
     return name
@@ -63,10 +64,10 @@ def path_of(text: str) -> str:
 
 
 def _invalid(text: str, why: str) -> LinkInvalid:
-    shown = on_one_line(text)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+    short_text = on_one_line(text)
+    short_text = short_text if len(short_text) <= _SHOWN else f"{short_text[: _SHOWN - 1]}…"
     return LinkInvalid(
-        N_("“{shown}” was not opened.", shown=shown),
+        N_("“{link}” was not opened.", link=short_text),
         why,
         N_(
             "Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME "

@@ -151,7 +151,7 @@ closing.timeout.connect(lambda: [it.close() for it in app.topLevelWidgets() if i
 closing.start(50)
 for wish in (LaunchRequest(), LaunchRequest(quick_ask=True)):
     try:
-        print(window.passed_on(folder, wish))
+        print(window.pass_to_open_window(folder, wish))
     except Exception as error:
         print(type(error).__name__)
     try:

@@ -33,10 +33,10 @@ def test_files_go_to_the_window_that_is_open(
     folder.prepare()
     window = SingleInstance(folder.root)
     window.listen()
-    with qtbot.waitSignal(window.asked) as asked:
+    with qtbot.waitSignal(window.requested) as asked:
         assert main(["open", "a.txt", "/b.gguf"]) == 0
     assert asked.args == [LaunchRequest(files=(tmp_path / "a.txt", Path("/b.gguf")))]
-    with qtbot.waitSignal(window.asked) as asked:
+    with qtbot.waitSignal(window.requested) as asked:
         assert main(["--quick-ask"]) == 0
     assert asked.args == [LaunchRequest(quick_ask=True)]
     window.close()
@@ -53,7 +53,7 @@ def test_what_is_clicked_goes_there_too(
     window = SingleInstance(folder.root)
     window.listen()
     link = "hearth://model/ada/Tiny-GGUF"
-    for words, wish in (
+    for words, request in (
         (["gone.gguf"], LaunchRequest(files=(tmp_path / "gone.gguf",))),
         (["--offline", "a.txt"], LaunchRequest(files=(tmp_path / "a.txt",))),
         (["open", f"file://{tmp_path}/a.txt"], LaunchRequest(files=(tmp_path / "a.txt",))),
@@ -61,9 +61,9 @@ def test_what_is_clicked_goes_there_too(
         (["open", link], LaunchRequest(link=link)),
         (["HEARTH:"], LaunchRequest(link="HEARTH:")),
     ):
-        with qtbot.waitSignal(window.asked) as asked:
+        with qtbot.waitSignal(window.requested) as asked:
             assert main(words) == 0
-        assert asked.args == [wish]
+        assert asked.args == [request]
     window.close()
 
 

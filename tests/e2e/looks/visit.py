@@ -18,7 +18,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.kit.look import fonts
-from app.kit.look.language import speak
+from app.kit.look.language import install_language
 from tests.e2e.looks import rules
 from tests.e2e.looks.house import House, come_to_rest, opened
 from tests.e2e.looks.pages import PAGES, Page
@@ -33,7 +33,7 @@ def visit(
 ) -> Iterator[str]:
     """Visit all pages in one language and one font, and yield a complaint for each fault."""
     text, code = FONTS[font]
-    speak(app, language)
+    install_language(app, language)
     try:
         with patch.object(fonts, "TEXT", text), patch.object(fonts, "CODE", code):
             for full in (False, True):
@@ -43,7 +43,7 @@ def visit(
                         for page, following in zip_longest(pages, pages[1:]):
                             yield from complaints(house, page, view, following)
     finally:
-        speak(app, "english")
+        install_language(app, "english")
 
 
 def complaints(house: House, page: Page, view: View, following: Page | None) -> Iterator[str]:

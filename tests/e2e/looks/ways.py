@@ -95,7 +95,7 @@ def chat(house: House) -> QWidget:
     settle()
     view = house.window.page.transcript.last()
     assert view is not None
-    view.footer.want(True)
+    view.footer.set_active(True)
     house.until_calm()
     return house.window
 
@@ -170,7 +170,7 @@ def queue(house: House) -> QWidget:
     return house.window
 
 
-def let_go(house: House) -> None:
+def clear_selection(house: House) -> None:
     """Let the answers come to their end, and put the chat away."""
     house.hold.set()
     page = house.window.page
@@ -460,7 +460,7 @@ def place(command: str, until: str = "") -> Callable[[House], QWidget]:
 
 def chats_again(house: House) -> None:
     house.window.sidebar.search.clear()
-    house.window.sidebar.chats.let_go()
+    house.window.sidebar.chats.clear_selection()
     house.window.sidebar.go_to("chats")
     house.until_calm()
 

@@ -34,7 +34,7 @@ class CitationCard(Popover):
         super().__init__("citationCard", self.tr("Checked quotes"), parent)
         self._checked = checked
         self.card.box.addWidget(Label(summary(checked), "strong", name="citationTitle"))
-        rows = [self._row(at, it) for at, it in enumerate(checked.citations, 1)]
+        rows = [self._row(number, citation) for number, citation in enumerate(checked.citations, 1)]
         for row in rows:
             self.card.box.addWidget(row)
         if rows:
@@ -44,19 +44,19 @@ class CitationCard(Popover):
         quote = citation.quote
         if len(quote) > _LONGEST:
             quote = quote[:_LONGEST].rstrip() + "…"
-        said = verdict(citation, self._checked)
-        row = RowButton(f"quote{number}", f"“{quote}” {said}")
+        sentence = verdict(citation, self._checked)
+        row = RowButton(f"quote{number}", f"“{quote}” {sentence}")
         row.box.setContentsMargins(8, 8, 8, 8)
         drawing, tone = VERDICTS[citation.verdict]
         row.box.addWidget(Picture(drawing, tone, 18), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(4)
-        hashed = ""
+        hash_line = ""
         if citation.document:
-            hashed = self.tr("SHA-256 {document}…").format(document=citation.document[:_HASH])
-        for words, look in ((f"“{quote}”", ""), (said, "muted"), (hashed, "small")):
+            hash_line = self.tr("SHA-256 {document}…").format(document=citation.document[:_HASH])
+        for words, style in ((f"“{quote}”", ""), (sentence, "muted"), (hash_line, "small")):
             if words:
-                label = Label(words, look, wrap=True)
+                label = Label(words, style, wrap=True)
                 fit_words(label, _WIDTH)
                 texts.addWidget(label)
         row.box.addLayout(texts, 1)

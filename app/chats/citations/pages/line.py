@@ -36,7 +36,7 @@ class CitationLine(FlowRow):
         self.setObjectName("citationLine")
         words = summary(checked)
         if checked.citations:
-            drawing, tone = _look_of(checked)
+            drawing, tone = _icon_and_tone(checked)
             button = LabelledButton(drawing, words, "showQuotes", look="link", tone=tone)
             button.setAccessibleName(self.tr("{words}. Show them.").format(words=words))
             button.clicked.connect(self.all)
@@ -57,7 +57,7 @@ class CitationLine(FlowRow):
         self._uncited.setChecked(shown)
 
 
-def _look_of(checked: CheckedAnswer) -> tuple[str, Tone]:
+def _icon_and_tone(checked: CheckedAnswer) -> tuple[str, Tone]:
     if checked.count("not_found"):
         return "close", "danger"
     if checked.count("elsewhere"):

@@ -51,7 +51,7 @@ class CitationMarks(QObject):
     def _watch(self, view: MessageView) -> None:
         if view.message.role == "assistant":
             view.view.completed.connect(lambda: self._check(view))
-            view.view.quote.connect(lambda number: self._follow(view.message.id, number))
+            view.view.quote.connect(lambda number: self._open_quote(view.message.id, number))
             self._check(view)
 
     def _check(self, view: MessageView) -> None:
@@ -60,28 +60,30 @@ class CitationMarks(QObject):
         if answer.state == "streaming" or not blocks:
             return
         path = self._path_to(answer)
-        if not any(it.attachments or it.sources for it in path):
+        if not any(message.attachments or message.sources for message in path):
             return
         from app.markdown.reading import read_text
 
         text = read_text(blocks)
-        known = self._citations.known(path, text)
-        if known is not None:
-            self._show(view, known)
+        checked = self._citations.known(path, text)
+        if checked is not None:
+            self._show(view, checked)
             return
         self._citations.check(
             path,
             text,
-            lambda checked: self._came(answer.id, blocks, checked),
+            lambda checked: self._show_checked(answer.id, blocks, checked),
             self._notifier.error,
         )
 
     def _path_to(self, answer: StoredMessage) -> tuple[StoredMessage, ...]:
         messages = self._transcript.messages
-        at = next((at for at, it in enumerate(messages) if it.id == answer.id), -1)
+        at = next((at for at, message in enumerate(messages) if message.id == answer.id), -1)
         return tuple(messages[: at + 1])
 
-    def _came(self, answer_id: str, blocks: Sequence[Block], checked: CheckedAnswer) -> None:
+    def _show_checked(
+        self, answer_id: str, blocks: Sequence[Block], checked: CheckedAnswer
+    ) -> None:
         if not isValid(self._transcript):
             return  # the scratch chat was closed in the meantime
         view = self._transcript.view_of(answer_id)
@@ -95,7 +97,7 @@ class CitationMarks(QObject):
         self._checked[answer_id] = checked
         self._mark(view, checked)
         line = CitationLine(checked, shows_uncited=self._uncited)
-        line.all.connect(lambda: self._list(answer_id))
+        line.all.connect(lambda: self._open_card(answer_id))
         line.uncited.connect(self._show_uncited)
         view.show_part(_PART, line)
 
@@ -103,19 +105,19 @@ class CitationMarks(QObject):
         from app.markdown.reading import Marked, sentences
 
         marks = [
-            Marked(it.start, it.end, it.verdict, number)
-            for number, it in enumerate(checked.citations, 1)
+            Marked(citation.start, citation.end, citation.verdict, number)
+            for number, citation in enumerate(checked.citations, 1)
         ]
         tips = {
-            number: fill(verdict(it, checked), _TIP_WIDTH)
-            for number, it in enumerate(checked.citations, 1)
+            number: fill(verdict(citation, checked), _TIP_WIDTH)
+            for number, citation in enumerate(checked.citations, 1)
         }
         if self._uncited:
             quotes = checked.citations
             marks += [
                 Marked(start, end, "uncited")
                 for start, end in sentences(view.view.blocks)
-                if not any(it.start < end and it.end > start for it in quotes)
+                if not any(quote.start < end and quote.end > start for quote in quotes)
             ]
         view.view.mark(marks, tips)
 
@@ -131,7 +133,7 @@ class CitationMarks(QObject):
                 self._mark(view, self._checked[view.message.id])
                 line.show_uncited(shown)
 
-    def _list(self, answer_id: str) -> None:
+    def _open_card(self, answer_id: str) -> None:
         view = self._transcript.view_of(answer_id)
         anchor = view.part(_PART) if view is not None else None
         if anchor is None:
@@ -139,10 +141,10 @@ class CitationMarks(QObject):
         from app.chats.citations.pages.card import CitationCard
 
         card = CitationCard(self._checked[answer_id], self._window)
-        card.chosen.connect(lambda number: self._follow(answer_id, number))
+        card.chosen.connect(lambda number: self._open_quote(answer_id, number))
         card.open_at(anchor)
 
-    def _follow(self, answer_id: str, number: int) -> None:
+    def _open_quote(self, answer_id: str, number: int) -> None:
         """Show the place of a quote, or if it has none, the list with its verdict."""
         checked = self._checked.get(answer_id)
         if checked is None or not 0 < number <= len(checked.citations):
@@ -151,4 +153,4 @@ class CitationMarks(QObject):
         if citation.document:
             self.opened.emit(citation)
         else:
-            self._list(answer_id)
+            self._open_card(answer_id)

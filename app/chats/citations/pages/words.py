@@ -42,21 +42,22 @@ def verdict(citation: Citation, checked: CheckedAnswer) -> str:
     """Return a sentence that says where a quote was found, or that it was not found."""
     if citation.verdict == "not_found":
         if checked.gone:
-            words = _tr("citations", "Not found. Not all files are here any more: {gone}")
-            return words.format(gone=", ".join(checked.gone))
-        return _tr("citations", "Not found: these words stand in none of the files.")
-    where = places(citation)
+            words = _tr("citations", "Not found. Some files are no longer available: {files}")
+            return words.format(files=", ".join(checked.gone))
+        return _tr("citations", "Not found: none of the files contains these words.")
+    found_at = places(citation)
     if citation.verdict == "elsewhere":
-        words = _tr("citations", "Not where the answer says, but in {where}.").format(where=where)
+        words = _tr("citations", "Not where the answer says, but in {place}.").format(
+            place=found_at
+        )
     elif citation.verdict == "place_unchecked":
         words = _tr(
             "citations",
-            "The words stand in {where}. Hearth could not check whether that is the place that the "
-            "answer names.",
-        ).format(where=where)
+            "The words are in {place}. Hearth could not check whether the answer names that place.",
+        ).format(place=found_at)
     else:
-        words = _tr("citations", "Found in {where}.").format(where=where)
-    return f"{words} {copy_words(citation, checked)}".rstrip()
+        words = _tr("citations", "Found in {place}.").format(place=found_at)
+    return f"{words} {copy_problem(citation, checked)}".rstrip()
 
 
 def places(citation: Citation) -> str:
@@ -64,13 +65,13 @@ def places(citation: Citation) -> str:
     return ", ".join([isolated(citation.name), *map(_place_of, citation.spans)])
 
 
-def copy_words(citation: Citation, checked: CheckedAnswer) -> str:
-    """Return what is wrong with the stored copy of a quote's file; "" if nothing is."""
+def copy_problem(citation: Citation, checked: CheckedAnswer) -> str:
+    """Return a sentence on a problem with the copy of a quote's file; "" for none."""
     state = checked.copies.get(citation.document, "missing")
     if state == "changed":
         return _tr("citations", "The file has changed since it was read.")
     if state == "missing":
-        return _tr("citations", "No copy of the file is kept, only its text.")
+        return _tr("citations", "Hearth keeps only the text of this file, not a copy.")
     return ""
 
 

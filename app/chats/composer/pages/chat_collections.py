@@ -50,8 +50,8 @@ class ChatCollections(QObject):
         """Show the choice of the open chat."""
         states = self._collections.states
         chosen = self._chat.collections
-        reading = reading_of([it for it in states if it.collection.id in chosen])
-        self._chip.show_choice([it.collection for it in states], chosen, reading)
+        reading = reading_of([state for state in states if state.collection.id in chosen])
+        self._chip.show_choice([state.collection for state in states], chosen, reading)
 
     def open_menu(self) -> None:
         """Open the menu at the composer; a keyboard shortcut calls this."""

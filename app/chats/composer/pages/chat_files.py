@@ -49,14 +49,14 @@ class ChatFiles(QObject):
         self._files = files
         self._composer = composer
         self._chat = chat
-        self._shown: tuple[Attachment, ...] = ()
+        self._attachments: tuple[Attachment, ...] = ()
         self._folder = Path.home()
         self.thumbnails = Thumbnails(files, self)
         strip = composer.attached
         strip.opened.connect(self.file_opened)
         strip.removed.connect(lambda file_id: files.remove(self._chat.id, file_id))
-        strip.made.connect(self.thumbnails.put)
-        composer.let_attach()
+        strip.chip_added.connect(self.thumbnails.put)
+        composer.enable_attaching()
         composer.attach.connect(self.choose)
         composer.edit.picture.connect(self.add_picture)
         chat.opened.connect(self._show)
@@ -67,7 +67,7 @@ class ChatFiles(QObject):
     @property
     def attachments(self) -> tuple[Attachment, ...]:
         """The files of the next message that have been read."""
-        return self._shown
+        return self._attachments
 
     def show_use(self, use: ContextUse | None) -> None:
         """Show the share of the context that each file takes."""
@@ -93,7 +93,7 @@ class ChatFiles(QObject):
             "attachDialog",
             self.tr("Attach files"),
             FILES,
-            self._chosen,
+            self._attach_chosen,
             filters=[self.tr("All files (*)"), *self._filters()],
             start=self._folder,
         )
@@ -102,10 +102,10 @@ class ChatFiles(QObject):
         """Take the files for a message that is being sent; see `DraftFiles.take`."""
         return self._files.take(self._chat.id)
 
-    def put_back(self, taken: Sequence[Attachment]) -> None:
+    def put_back(self, files: Sequence[Attachment]) -> None:
         """Put files back, as their message could not be sent."""
-        if taken:
-            self._files.put_back(self._chat.id, taken)
+        if files:
+            self._files.put_back(self._chat.id, files)
 
     def sent(self, chat_id: str | None) -> None:
         """Save the files of a chat after those that were taken have been sent."""
@@ -122,7 +122,7 @@ class ChatFiles(QObject):
             self.tr("Sounds") + " (*.wav *.mp3 *.flac)",
         ]
 
-    def _chosen(self, paths: Sequence[Path]) -> None:
+    def _attach_chosen(self, paths: Sequence[Path]) -> None:
         self._folder = paths[0].parent
         self.add(paths)
         self._composer.focus()
@@ -134,8 +134,8 @@ class ChatFiles(QObject):
     def _show(self) -> None:
         self._composer.attached.show_files(self._files.of(self._chat.id))
         attachments = self._files.attachments(self._chat.id)
-        if attachments != self._shown:
-            self._shown = attachments
+        if attachments != self._attachments:
+            self._attachments = attachments
             self.changed.emit()
 
 

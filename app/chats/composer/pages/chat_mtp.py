@@ -55,9 +55,9 @@ class ChatMtp(QObject):
         self._ask = ask
         self._at_server = False
         self._model = ""
-        self._agreed: set[str] = set()
-        self._is_due = False
-        self._new: MtpMode | None = None
+        self._restart_agreed: set[str] = set()
+        self._restart_is_due = False
+        self._mode_of_new_chat: MtpMode | None = None
         self._files: tuple[str, str] = ("", "")
         self._loaded: dict[str, Ready] = {}
         self._models: dict[str, str] = {}
@@ -74,14 +74,17 @@ class ChatMtp(QObject):
     @property
     def mode(self) -> MtpMode:
         """The mode of the next message."""
-        return self._stored()
+        return self._current_mode()
 
     def refresh(self) -> None:
         """Show the state of the open chat."""
         self._model = self._chat.model
-        mode = self._stored()
+        mode = self._current_mode()
         self._chip.show_state(
-            mode, self._word(mode), self._sentence(mode), can_switch=not self._out_of_reach()
+            mode,
+            self._chip_text(mode),
+            self._sentence(mode),
+            can_switch=not self._fixed_by_server(),
         )
 
     def show_files(self, model: str, sentence: str) -> None:
@@ -100,21 +103,27 @@ class ChatMtp(QObject):
         self.refresh()
 
     def _opened(self, is_other: bool) -> None:
-        self._is_due = self._is_due and not is_other
+        self._restart_is_due = self._restart_is_due and not is_other
         self.refresh()
 
     def _adopt(self) -> None:
         """Move the mode to the stored chat, which has the mode of its first question."""
         chat_id = str(self._chat.id)
-        if self._new is not None and self._new != self._chats.mtp(chat_id):
-            self._chats.set_mtp(chat_id, self._new)
-        self._new = None
+        if self._mode_of_new_chat is not None and self._mode_of_new_chat != self._chats.mtp(
+            chat_id
+        ):
+            self._chats.set_mtp(chat_id, self._mode_of_new_chat)
+        self._mode_of_new_chat = None
         self.refresh()
 
     def _choose(self, mode: str) -> None:
         chosen = cast(MtpMode, mode)
-        ready = self._loaded_here()
-        if ready is None or not self._restarts(ready, chosen) or ready.entry.id in self._agreed:
+        ready = self._loaded_model()
+        if (
+            ready is None
+            or not self._restarts(ready, chosen)
+            or ready.entry.id in self._restart_agreed
+        ):
             self._set(chosen)
             return
         self._chip.close_card()
@@ -135,21 +144,23 @@ class ChatMtp(QObject):
 
         def answered(name: str) -> None:
             if name == "restartForMtp":
-                self._agreed.add(ready.entry.id)
+                self._restart_agreed.add(ready.entry.id)
                 self._set(chosen)
 
         self._ask(lines, answers, answered)
 
     def _restarts(self, ready: Ready, chosen: MtpMode) -> bool:
         """Return whether the engine has to restart for this mode."""
-        return takes_restart(ready.loaded.mtp_switch, self._stored(), chosen)
+        return takes_restart(ready.loaded.mtp_switch, self._current_mode(), chosen)
 
     def _set(self, chosen: MtpMode) -> None:
-        ready = self._loaded_here()
+        ready = self._loaded_model()
         if ready is not None and self._restarts(ready, chosen):
-            self._is_due = not self._is_due  # choosing the old mode again needs no restart
+            self._restart_is_due = (
+                not self._restart_is_due
+            )  # choosing the old mode again needs no restart
         if self._chat.id is None:
-            self._new = chosen
+            self._mode_of_new_chat = chosen
         else:
             self._chats.set_mtp(self._chat.id, chosen)
         self.refresh()
@@ -164,10 +175,12 @@ class ChatMtp(QObject):
         self._models[chat_id] = ready.entry.id
         if not ready.entry.on_server:
             # Local engines share this computer's memory: the others' models are unloaded.
-            self._loaded = {it: of for it, of in self._loaded.items() if it == "remote"}
+            self._loaded = {
+                engine: other for engine, other in self._loaded.items() if engine == "remote"
+            }
         self._loaded[ready.entry.engine] = ready
         if chat_id == self._chat.id:
-            self._is_due = False
+            self._restart_is_due = False
         self.refresh()
 
     def _report(self, chat_id: str, report: MtpReport) -> None:
@@ -180,18 +193,18 @@ class ChatMtp(QObject):
         self._gains[answer.chat_id] = (report.gain if report and report.active else None) or 0.0
         self.refresh()
 
-    def _stored(self) -> MtpMode:
-        stored = self._chats.mtp(self._chat.id) if self._chat.id else self._new
+    def _current_mode(self) -> MtpMode:
+        stored = self._chats.mtp(self._chat.id) if self._chat.id else self._mode_of_new_chat
         return stored or self._generation.usual_mtp()
 
-    def _out_of_reach(self) -> str:
+    def _fixed_by_server(self) -> str:
         """Return why the switch has no effect; "" if it has."""
-        ready = self._loaded_here()
+        ready = self._loaded_model()
         if self._at_server or (ready is not None and ready.loaded.mtp_switch == "server"):
             return self.tr("MTP is set on the server; Hearth cannot change it.")
         return ""
 
-    def _loaded_here(self) -> Ready | None:
+    def _loaded_model(self) -> Ready | None:
         """Return this chat's model if it is loaded, else None."""
         model = self._model
         for ready in self._loaded.values():
@@ -199,9 +212,9 @@ class ChatMtp(QObject):
                 return ready
         return None
 
-    def _word(self, mode: MtpMode) -> str:
+    def _chip_text(self, mode: MtpMode) -> str:
         """Return the text of the chip: the gain in speed of the last answer, if noticeable."""
-        if self._out_of_reach():
+        if self._fixed_by_server():
             return self.tr("MTP")
         if mode == "off":
             return self.tr("MTP off")
@@ -211,16 +224,16 @@ class ChatMtp(QObject):
         return self.tr("MTP")
 
     def _sentence(self, mode: MtpMode) -> str:
-        why_not = self._out_of_reach()
+        why_not = self._fixed_by_server()
         if why_not:
-            ready = self._loaded_here()
+            ready = self._loaded_model()
             return translated(ready.loaded.mtp_line) if ready and ready.loaded.mtp_line else why_not
-        return self._from_now_on(mode) or self._known(mode)
+        return self._next_message_sentence(mode) or self._latest_sentence(mode)
 
-    def _from_now_on(self, mode: MtpMode) -> str:
-        """Return what changes or takes time with the next message; "" if nothing does."""
-        ready = self._loaded_here()
-        if self._is_due and ready is not None:
+    def _next_message_sentence(self, mode: MtpMode) -> str:
+        """Return a sentence on the changes with the next message; "" for none."""
+        ready = self._loaded_model()
+        if self._restart_is_due and ready is not None:
             return self.tr(
                 "The engine restarts with the next message: about {restart_s} s."
             ).format(restart_s=figure(ready.loaded.restart_s))
@@ -234,19 +247,19 @@ class ChatMtp(QObject):
         }
         return words[mode]
 
-    def _known(self, mode: MtpMode) -> str:
+    def _latest_sentence(self, mode: MtpMode) -> str:
         """Return the most recent sentence about MTP."""
         if mode == "off":
             return self.tr("MTP is off for this chat.")
-        ready = self._loaded_here()
+        ready = self._loaded_model()
         report = self._reports.get(self._chat.id or "")
-        theirs = self._models.get(self._chat.id or "")
+        model_id = self._models.get(self._chat.id or "")
         if (
             ready is not None
             and report is not None
             and (ready.entry.id, mode)
             == (
-                theirs,
+                model_id,
                 report.mode,
             )
         ):

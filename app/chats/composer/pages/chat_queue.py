@@ -95,8 +95,8 @@ class ChatQueue(QObject):
         if name == "send":
             self._waiting.send_now(item)
         elif name == "remove":
-            put_back = self._waiting.remove(item)
-            self._notifier.offer_undo(self.tr("The waiting message was removed."), put_back)
+            undo = self._waiting.remove(item)
+            self._notifier.offer_undo(self.tr("The waiting message was removed."), undo)
         else:
             self._waiting.move(item, -1 if name == "up" else 1)
 
@@ -108,7 +108,7 @@ class ChatQueue(QObject):
         action = menu.addAction(self.tr("Send to another model…"))
         action.setObjectName("sendToAnother")
         choices = others(self._entries, self._current)
-        action.setEnabled(bool(choices and self._composer.has_something))
+        action.setEnabled(bool(choices and self._composer.has_content))
         action.triggered.connect(lambda: self._pick(choices))
 
     def _pick(self, choices: Sequence[ModelEntry]) -> None:

@@ -45,9 +45,9 @@ class ChatRecording(QObject):
         recording.recorded.connect(self._attach)
         recording.failed.connect(notifier.error)
         chat.opened.connect(self._opened)
-        chat.changed.connect(self.look)
+        chat.changed.connect(self.refresh)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Check whether the chat's model accepts sound, after it or its projector changed."""
         self._model = self._chat.model
         self._recording.look(self._model)
@@ -56,11 +56,11 @@ class ChatRecording(QObject):
         """Show another chat, and discard a recording for the one before."""
         if is_other:
             self._recording.drop()
-        self.look()
+        self.refresh()
 
-    def _show(self, model: str, hears: bool) -> None:
+    def _show(self, model: str, accepts_sound: bool) -> None:
         if model == self._model:
-            self._composer.show_microphone(hears)
+            self._composer.show_microphone(accepts_sound)
 
     def _ask(self) -> None:
         self._notifier.confirm(

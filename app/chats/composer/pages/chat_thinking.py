@@ -44,7 +44,7 @@ class ChatThinking(QObject):
         self._model = ""
         self._known: dict[str, ThinkingFacts] = {}
         switch.chosen.connect(self._choose)
-        thinking.known.connect(self._found)
+        thinking.known.connect(self._update_facts)
         thinking.crashed.connect(generation.crashed)
         generation.ready.connect(self._ready)
         for signal in (chat.opened, chat.stored, chat.changed):
@@ -63,21 +63,21 @@ class ChatThinking(QObject):
 
     def show(self) -> None:
         """Show the choice of the open chat."""
-        held = self._chat.settings
-        if held.model != self._model:
-            self._model = held.model
-            self._thinking.look(held.model)
+        settings = self._chat.settings
+        if settings.model != self._model:
+            self._model = settings.model
+            self._thinking.look(settings.model)
         choice = ""
-        if held.thinking == OFF:
+        if settings.thinking == OFF:
             choice = OFF
-        elif held.effort != "model":
-            choice = held.effort
-        elif held.thinking == ON:
+        elif settings.effort != "model":
+            choice = settings.effort
+        elif settings.thinking == ON:
             choice = ON
         self._switch.show_facts(self._known.get(self._model), choice)
         self.changed.emit()
 
-    def _found(self, model: str, facts: ThinkingFacts | None) -> None:
+    def _update_facts(self, model: str, facts: ThinkingFacts | None) -> None:
         if facts is not None:
             self._known[model] = facts
         if model == self._model:

@@ -33,7 +33,7 @@ class CollectionsChip(MenuButton):
         self.setAccessibleName(self.tr("Documents of this chat"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._all: Sequence[DocumentCollection] = ()
-        self._shown: tuple[str, ...] = ()
+        self._chosen: tuple[str, ...] = ()
         self.clicked.connect(lambda: self.open_menu(self))
         self.hide()
 
@@ -48,24 +48,24 @@ class CollectionsChip(MenuButton):
             state: A sentence about chosen collections that are still being read; "" for none.
         """
         self._all = collections
-        self._shown = tuple(chosen)
-        names = [it.name for it in collections if it.id in chosen]
+        self._chosen = tuple(chosen)
+        names = [collection.name for collection in collections if collection.id in chosen]
         self.setVisible(bool(names))
         if not names:
             return
         several = self.tr("{count} collections").format(count=len(names))
-        one = self.tr("Documents: {names}").format(names=shortened(names[0], _ON_CHIP))
-        self.setText(one if len(names) == 1 else several)
-        told = ", ".join(names)
-        self.setAccessibleName(self.tr("Documents of this chat: {words}").format(words=told))
+        single = self.tr("Documents: {names}").format(names=shortened(names[0], _ON_CHIP))
+        self.setText(single if len(names) == 1 else several)
+        name_list = ", ".join(names)
+        self.setAccessibleName(self.tr("Documents of this chat: {words}").format(words=name_list))
         self.setAccessibleDescription(state)
-        self.setToolTip("\n".join(filter(None, [told, state])))
+        self.setToolTip("\n".join(filter(None, [name_list, state])))
 
     def fill(self, menu: QMenu) -> None:
         """Add a submenu with the choices to a menu, for when the chip has no room."""
-        inside = menu.addMenu(self.tr("Documents"))
-        inside.menuAction().setObjectName("documentsOfChat")
-        self._fill_choices(inside)
+        submenu = menu.addMenu(self.tr("Documents"))
+        submenu.menuAction().setObjectName("documentsOfChat")
+        self._fill_choices(submenu)
 
     def open_menu(self, anchor: QWidget) -> None:
         """Open the menu with the choices above a widget."""
@@ -77,13 +77,15 @@ class CollectionsChip(MenuButton):
 
     def _fill_choices(self, menu: QMenu) -> None:
         menu.setObjectName("collectionChoices")
-        for it in self._all:
-            action = menu.addAction(shortened(it.name, _IN_MENU).replace("&", "&&"))
-            action.setToolTip(it.name)
-            action.setObjectName(f"ask-{it.id}")
+        for collection in self._all:
+            action = menu.addAction(shortened(collection.name, _IN_MENU).replace("&", "&&"))
+            action.setToolTip(collection.name)
+            action.setObjectName(f"ask-{collection.id}")
             action.setCheckable(True)
-            action.setChecked(it.id in self._shown)
-            action.triggered.connect(lambda on, which=it.id: self._turn(which, on=on))
+            action.setChecked(collection.id in self._chosen)
+            action.triggered.connect(
+                lambda on, collection_id=collection.id: self._toggle(collection_id, chosen=on)
+            )
         if self._all:
             menu.addSeparator()
         words = self.tr("All documents…") if self._all else self.tr("Add documents…")
@@ -91,11 +93,11 @@ class CollectionsChip(MenuButton):
         action.setObjectName("manageDocuments")
         action.triggered.connect(self.manage)
 
-    def _turn(self, collection: str, *, on: bool) -> None:
-        others = tuple(it for it in self._shown if it != collection)
-        self.chosen.emit((*others, collection) if on else others)
+    def _toggle(self, collection_id: str, *, chosen: bool) -> None:
+        other_ids = tuple(other for other in self._chosen if other != collection_id)
+        self.chosen.emit((*other_ids, collection_id) if chosen else other_ids)
 
 
-def shortened(name: str, most: int) -> str:
+def shortened(name: str, longest: int) -> str:
     """Shorten a name to at most this many characters, with “…” at its end."""
-    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
+    return name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"

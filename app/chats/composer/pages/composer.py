@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from app.chats.composer.pages.attached import Attached
+from app.chats.composer.pages.attachment_strip import AttachmentStrip
 from app.chats.composer.pages.message_edit import MessageEdit
 from app.chats.composer.pages.options_row import Fill, OptionsRow
 from app.kit.look.scale import scaled
@@ -56,20 +56,20 @@ class Composer(QWidget):
         self._panel = Panel(
             "composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5, parent=middle
         )
-        self.attached = Attached(self._panel)
+        self.attached = AttachmentStrip(self._panel)
         self.attached.changed.connect(self._change)
         self.attached.unfolded.connect(self._unfold)
-        self._held: tuple[str | None] | None = None
+        self._pending_model: tuple[str | None] | None = None
         self.edit = MessageEdit(self._panel, keeps_pastes=False)
         self.edit.pasted.connect(self.attached.add)
         self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
-        self.edit.textChanged.connect(self._write)
+        self.edit.textChanged.connect(self._text_edited)
         self.edit.installEventFilter(self)
         self._focus_soon = timer(self, 0, self._show_focus)
         self._button = IconButton(
             "send", "", "send", look="send", tone="on_accent", size=20, parent=self._panel
         )
-        self._button.clicked.connect(self._press)
+        self._button.clicked.connect(self._submit_or_stop)
         self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20, parent=self._panel)
         self._stop.clicked.connect(self.stop)
         self._more = IconButton(
@@ -90,8 +90,8 @@ class Composer(QWidget):
         self._in_menu: list[Fill] = []
         self._keys = ""
         self.options = OptionsRow(self._panel)
-        self._place_beside = QHBoxLayout()
-        self._beside: list[QWidget] = []
+        self._permanent_row = QHBoxLayout()
+        self._permanent_widgets: list[QWidget] = []
         self.above = QVBoxLayout()
         self.may_send: Callable[[str], bool] = lambda _: True
         self._across = QHBoxLayout(self)
@@ -104,7 +104,7 @@ class Composer(QWidget):
         row.addWidget(self._attach)
         row.addWidget(self._record)
         row.addWidget(self.options, 1)
-        row.addLayout(self._place_beside)
+        row.addLayout(self._permanent_row)
         row.addWidget(self._more)
         row.addWidget(self._stop)
         row.addWidget(self._button)
@@ -128,7 +128,7 @@ class Composer(QWidget):
         return "\n\n".join(filter(None, [self.edit.toPlainText(), *self.attached.texts]))
 
     @property
-    def has_something(self) -> bool:
+    def has_content(self) -> bool:
         """Whether there is a text or a file to send."""
         return bool(self.text.strip()) or self.attached.has_files
 
@@ -139,13 +139,13 @@ class Composer(QWidget):
             self._attach,
             self._record,
             *self.options.widgets,
-            *self._beside,
+            *self._permanent_widgets,
             self._more,
             self._stop,
             self._button,
         ]
-        for one, other in pairwise(chain):
-            QWidget.setTabOrder(one, other)
+        for before, after in pairwise(chain):
+            QWidget.setTabOrder(before, after)
 
     def set_text(self, text: str) -> None:
         """Replace the text and the pasted texts, with the cursor at the end."""
@@ -170,17 +170,17 @@ class Composer(QWidget):
         self.edit.setAccessibleDescription(self._keys)
         self._show_button()
 
-    def add_beside(self, widget: QWidget) -> None:
+    def add_permanent_widget(self, widget: QWidget) -> None:
         """Add a widget to the line that is always visible."""
-        self._beside.append(widget)
-        self._place_beside.addWidget(widget)
+        self._permanent_widgets.append(widget)
+        self._permanent_row.addWidget(widget)
 
     def add_to_menu(self, fill: Fill) -> None:
         """Add entries to the menu of rarely used options; `fill` is called when the menu opens."""
         self._in_menu.append(fill)
         self._more.show()
 
-    def let_attach(self) -> None:
+    def enable_attaching(self) -> None:
         """Show the button that attaches files; call it after connecting `attach`."""
         self._attach.show()
         self.edit.takes_files = True
@@ -195,17 +195,20 @@ class Composer(QWidget):
         self.edit.viewport().update()  # Qt does not repaint a new placeholder at once
 
     def focus(self) -> None:
+        """Focus the message field."""
         if not self.isVisible():
             self._panel.setProperty("focused", True)  # so that it is first painted with the focus
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use smaller margins if the composer is narrow."""
         super().resizeEvent(event)
         narrow = event.size().width() < scaled(_NARROW)
         side = 2 * GRID if narrow else 3 * GRID + BAR
         self._across.setContentsMargins(side, 0, side, GRID)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Update the frame when the message field gains or loses the focus."""
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self._focus_soon.start()
         return super().eventFilter(watched, event)
@@ -226,8 +229,8 @@ class Composer(QWidget):
             fill(menu)
         pop_up(menu, self._more)
 
-    def _press(self) -> None:
-        if self.has_something:
+    def _submit_or_stop(self) -> None:
+        if self.has_content:
             self.submit()
         elif self._answering:
             self.stop.emit()
@@ -242,24 +245,24 @@ class Composer(QWidget):
             model: The id of the model that answers; None for the chat's model.
         """
         text, problem = self.text.strip(), self.attached.problem
-        if problem is not None and self.has_something:
+        if problem is not None and self.has_content:
             self.attached.show_problem()
-        elif self.has_something and self.attached.is_reading:
-            self._hold((model,))
+        elif self.has_content and self.attached.is_reading:
+            self._send_when_read((model,))
         # `may_send` knows only for the chat's own model whether the message fits.
-        elif self.has_something and (model is not None or self.may_send(text)):
+        elif self.has_content and (model is not None or self.may_send(text)):
             self.attached.clear_texts()
             self.edit.clear()
             self.send.emit(text, model)
 
-    def _hold(self, held: tuple[str | None] | None) -> None:
+    def _send_when_read(self, model: tuple[str | None] | None) -> None:
         """Send the message automatically once all files are read.
 
         Args:
-            held: The model, in a tuple; None cancels automatic sending.
+            model: The model, in a tuple; None cancels automatic sending.
         """
-        self._held = held
-        self.attached.show_waiting(held is not None)
+        self._pending_model = model
+        self.attached.show_waiting(model is not None)
 
     def _unfold(self, text: str) -> None:
         cursor = self.edit.textCursor()
@@ -268,24 +271,24 @@ class Composer(QWidget):
         self.edit.setTextCursor(cursor)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _write(self) -> None:
+    def _text_edited(self) -> None:
         """Cancel automatic sending when the user edits."""
-        if self._held is not None:
-            self._hold(None)
+        if self._pending_model is not None:
+            self._send_when_read(None)
         self._change()
 
     def _change(self) -> None:
         self._show_button()
         self.changed.emit()
-        held = self._held
-        if held is not None and not self.attached.is_reading:
-            self._hold(None)
+        pending = self._pending_model
+        if pending is not None and not self.attached.is_reading:
+            self._send_when_read(None)
             if self.attached.problem is None:
-                self.submit(*held)
+                self.submit(*pending)
 
     def _show_button(self) -> None:
-        written = self.has_something
-        stops = self._answering and not written
+        has_content = self.has_content
+        stops = self._answering and not has_content
         self._button.redraw("stop" if stops else "send", "on_accent")
         if stops:
             self._button.rename(self.tr("Stop"))
@@ -293,5 +296,5 @@ class Composer(QWidget):
             later = self.tr("Send after this answer")
             self._button.rename(later if self._answering else self.tr("Send"))
             self._button.setToolTip(f"{self._button.accessibleName()}\n{self._keys}".strip())
-        self._button.setEnabled(written or self._answering)
-        self._stop.setVisible(self._answering and written)
+        self._button.setEnabled(has_content or self._answering)
+        self._stop.setVisible(self._answering and has_content)

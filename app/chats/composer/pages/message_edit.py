@@ -62,6 +62,7 @@ class MessageEdit(QPlainTextEdit):
         self._send_with = keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Send the message or start a new line on Enter, as `set_send_with` says."""
         if event.key() in _ENTER:
             control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -74,10 +75,12 @@ class MessageEdit(QPlainTextEdit):
         super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        taken = self.takes_files and (source.hasUrls() or source.hasImage())
-        return taken or super().canInsertFromMimeData(source)
+        """Return whether the data can be inserted or attached."""
+        is_attachment = self.takes_files and (source.hasUrls() or source.hasImage())
+        return is_attachment or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
+        """Insert pasted text, or emit `files`, `picture` or `pasted` instead."""
         text = source.text()
         if self.takes_files and (paths := files_in(source)):
             self.files.emit(paths)
@@ -90,11 +93,13 @@ class MessageEdit(QPlainTextEdit):
             self.pasted.emit(text.strip("\n"))
 
     def changeEvent(self, event: QEvent) -> None:
+        """Adapt the height to a new font."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Adapt the height to the new width."""
         super().resizeEvent(event)
         self._fit()
 

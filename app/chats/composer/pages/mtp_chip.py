@@ -41,11 +41,11 @@ class MtpPopover(Popover):
         self._switch.setAccessibleDescription(tip)
         self._switch.chosen.connect(self.chosen)
         self._line = Label("", name="mtpLine", wrap=True, selectable=True)
-        what = Label(tip, "small", name="mtpWhat", wrap=True)
-        fit_words(what, _WIDTH)
+        explanation = Label(tip, "small", name="mtpWhat", wrap=True)
+        fit_words(explanation, _WIDTH)
         box = self.card.box
         box.addWidget(Label(self.windowTitle(), "strong", name="mtpTitle"))
-        box.addWidget(what)
+        box.addWidget(explanation)
         row = QHBoxLayout()
         row.setContentsMargins(0, GRID // 2, 0, GRID // 2)
         row.addWidget(self._switch)
@@ -53,6 +53,7 @@ class MtpPopover(Popover):
         box.addWidget(self._line)
 
     def show_state(self, mode: MtpMode, sentence: str, *, can_switch: bool) -> None:
+        """Show the mode and the sentence; disable the switch if the user cannot use it."""
         self._switch.show_choice(mode)
         self._switch.setEnabled(can_switch)
         if sentence != self._line.text():
@@ -62,6 +63,7 @@ class MtpPopover(Popover):
             self.adjustSize()
 
     def focus_switch(self) -> None:
+        """Focus the switch."""
         self._switch.setFocus(Qt.FocusReason.PopupFocusReason)
 
 
@@ -115,8 +117,8 @@ class MtpChip(MenuButton):
     def fill(self, menu: QMenu) -> None:
         """Add an entry that opens the card to a menu, for when the chip has no room."""
         name = self.tr("Multi-token prediction")
-        own = self.text()
-        action = menu.addAction(f"{name}: {own}" if own != self.tr("MTP") else f"{name}…")
+        text = self.text()
+        action = menu.addAction(f"{name}: {text}" if text != self.tr("MTP") else f"{name}…")
         action.setObjectName("openMtp")
         action.triggered.connect(lambda: self.open_card(menu.parentWidget() or self))
 
@@ -130,6 +132,7 @@ class MtpChip(MenuButton):
         self._card.focus_switch()
 
     def close_card(self) -> None:
+        """Close the card if it is open."""
         if self._card is not None:
             self._card.close()
 

@@ -38,9 +38,9 @@ class OptionsRow(QWidget):
             fill: Adds the option to the menu if there is no room for the widget.
         """
         slot = QWidget(self)
-        inside = QHBoxLayout(slot)
-        inside.setContentsMargins(0, 0, GRID, 0)
-        inside.addWidget(option)
+        slot_layout = QHBoxLayout(slot)
+        slot_layout.setContentsMargins(0, 0, GRID, 0)
+        slot_layout.addWidget(option)
         option.installEventFilter(self)
         self._options.append((option, slot, fill))
         self._row.insertWidget(self._row.count() - 1, slot, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -58,18 +58,22 @@ class OptionsRow(QWidget):
                 fill(menu)
 
     def minimumSizeHint(self) -> QSize:
+        """Return width 0, so that the row never widens the window."""
         return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many options as fit into the new width."""
         super().resizeEvent(event)
         self._arrange()
 
     def event(self, event: QEvent) -> bool:
+        """Arrange the options again after one has grown."""
         if event.type() is QEvent.Type.LayoutRequest:
             self._arrange()  # an option has grown
         return super().event(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrange the options again after one was shown or hidden."""
         if event.type() in {QEvent.Type.ShowToParent, QEvent.Type.HideToParent}:
             self._arrange()
         return super().eventFilter(watched, event)

@@ -70,9 +70,9 @@ class QueueRow(QWidget):
         self._badge.setMaximumWidth(_MODEL)
         row.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
         self._badge.setVisible(bool(model))
-        self._held = Label(self.tr("not sent"), "caution")
-        self._held.setContentsMargins(0, 0, 4, 0)
-        row.addWidget(self._held)
+        self._not_sent_label = Label(self.tr("not sent"), "caution")
+        self._not_sent_label.setContentsMargins(0, 0, 4, 0)
+        row.addWidget(self._not_sent_label)
         self._buttons: dict[str, tuple[IconButton, str]] = {}
         for drawing, text, name in (
             ("play", self.tr("Send now"), "send"),
@@ -87,21 +87,21 @@ class QueueRow(QWidget):
             row.addWidget(button)
         self._column.addWidget(self._line)
 
-    def place(self, item: Waiting, number: int, count: int, *, held: bool) -> None:
+    def place(self, item: Waiting, number: int, count: int, *, unsent: bool) -> None:
         """Show the position of the message among the others.
 
         Args:
             item: The message.
             number: Its position, starting at 1.
             count: The number of waiting messages.
-            held: Whether to show that it was not sent.
+            unsent: Whether to show that it was not sent.
         """
         self.item = item
         self._words.setObjectName(f"waitingText{number}")
         self._badge.setObjectName(f"waitingModel{number}")
         self._files.setObjectName(f"waitingFiles{number}")
-        self._held.setObjectName(f"waitingHeld{number}")
-        self._held.setVisible(held)
+        self._not_sent_label.setObjectName(f"waitingHeld{number}")
+        self._not_sent_label.setVisible(unsent)
         for name, (button, text) in self._buttons.items():
             button.setObjectName(f"waiting{name.title()}{number}")
             button.setAccessibleName(
@@ -117,7 +117,7 @@ class QueueRow(QWidget):
 
     def edit(self, text: str) -> None:
         """Open an editor in place of the message, starting with this text."""
-        note = self.tr("It keeps its place.")
+        note = self.tr("The message keeps its place in the queue.")
         self._editor = InlineEdit(self.item.text, text, note, sends=False)
         self._editor.done.connect(self._edited)
         self._editor.cancelled.connect(lambda _: self._close())
@@ -206,59 +206,59 @@ class QueueStrip(QWidget):
     def show_items(
         self,
         items: Sequence[Waiting],
-        going: Callable[[Waiting], bool],
-        model: Callable[[Waiting], str],
+        will_be_sent: Callable[[Waiting], bool],
+        model_of: Callable[[Waiting], str],
     ) -> None:
         """Show the messages. An open editor stays open and keeps its text.
 
         Args:
             items: The messages.
-            going: Returns whether a message will be sent automatically.
-            model: Returns the name of the model that answers, if it is not the chat's; else "".
+            will_be_sent: Returns whether a message will be sent automatically.
+            model_of: Returns the name of the model that answers, if it is not the chat's; else "".
         """
-        before = {row.item.id: row for row in self._rows}
-        held = sum(not going(item) for item in items)
+        old_rows = {row.item.id: row for row in self._rows}
+        unsent = sum(not will_be_sent(item) for item in items)
         self._rows = []
         for number, item in enumerate(items, start=1):
-            row = self._row_of(before.get(item.id), item, model(item))
-            is_held = held < len(items) and not going(item)
-            row.place(item, number, len(items), held=is_held)
+            row = self._row_of(old_rows.get(item.id), item, model_of(item))
+            is_unsent = unsent < len(items) and not will_be_sent(item)
+            row.place(item, number, len(items), unsent=is_unsent)
             if self._column.indexOf(row) != number - 1:
                 self._column.insertWidget(number - 1, row)
             row.show()
             self._rows.append(row)
-        for row in set(before.values()).difference(self._rows):
+        for row in set(old_rows.values()).difference(self._rows):
             row.hide()
             row.deleteLater()
-        self._head.setText(self._words(len(items), held))
-        self._send.setVisible(bool(held))
+        self._head.setText(self._words(len(items), unsent))
+        self._send.setVisible(bool(unsent))
         self._send.setText(self.tr("Send") if len(items) == 1 else self.tr("Send all"))
         self._send.setAccessibleName(self._send.text())
         self._fit()
         self.setVisible(bool(items))
 
-    def _row_of(self, before: QueueRow | None, item: Waiting, model: str) -> QueueRow:
+    def _row_of(self, old_row: QueueRow | None, item: Waiting, model: str) -> QueueRow:
         """Return the row of a message: the old one if its text and model are the same."""
-        if before is not None and (before.item.text, before.model) == (item.text, model):
-            return before
+        if old_row is not None and (old_row.item.text, old_row.model) == (item.text, model):
+            return old_row
         row = QueueRow(item, model)
         row.act.connect(self.act)
         row.changed.connect(self.changed)
         row.resized.connect(self._fit)
-        if before is not None and before.edited is not None:
-            row.edit(before.edited)
+        if old_row is not None and old_row.edited is not None:
+            row.edit(old_row.edited)
         return row
 
     def _fit(self) -> None:
         height = sum(row.sizeHint().height() for row in self._rows)
         self._area.setFixedHeight(min(_MOST_HEIGHT, height))
 
-    def _words(self, count: int, held: int) -> str:
-        if held:
+    def _words(self, count: int, unsent: int) -> str:
+        if unsent:
             return (
                 self.tr("1 message was not sent")
-                if held == 1
-                else self.tr("{value} messages were not sent").format(value=held)
+                if unsent == 1
+                else self.tr("{count} messages were not sent").format(count=unsent)
             )
         if count == 1:
             return self.tr("1 message is sent after this answer")

@@ -33,14 +33,14 @@ class ThinkingSwitch(Chip):
         self.setAccessibleDescription(tip)
         self.setAccessibleName(self.tr("Think before answering"))
         self._choices: dict[str, str] = {}
-        self._shown = ""
+        self._choice = ""
         self.clicked.connect(self._press)
         self.hide()
 
     @property
     def choice(self) -> str:
         """The visible choice; "" if there is nothing to choose."""
-        return self._shown
+        return self._choice
 
     def nextCheckState(self) -> None:
         """Do nothing on a press; `show_facts` shows the choice after it was stored."""
@@ -54,22 +54,22 @@ class ThinkingSwitch(Chip):
         """
         self._choices = self._choices_of(facts)
         self.setVisible(bool(self._choices))
-        self._shown = ""
+        self._choice = ""
         if facts is not None and self._choices:
-            usual = facts.effort or list(self._choices)[-1] if facts.thinks else OFF
-            self._shown = choice if choice in self._choices else usual
-        self.setChecked(self._shown not in {"", OFF})
-        level = self._choices.get(self._shown, "") if self._shown not in {"", OFF, ON} else ""
+            default = facts.effort or list(self._choices)[-1] if facts.thinks else OFF
+            self._choice = choice if choice in self._choices else default
+        self.setChecked(self._choice not in {"", OFF})
+        level = self._choices.get(self._choice, "") if self._choice not in {"", OFF, ON} else ""
         self.setText(self.tr("Think: {level}").format(level=level) if level else self.tr("Think"))
 
     def fill(self, menu: QMenu) -> None:
         """Add a submenu with the choices to a menu, for when the switch has no room."""
-        inside = menu.addMenu(self.tr("Think"))
-        self._fill_choices(inside)
+        submenu = menu.addMenu(self.tr("Think"))
+        self._fill_choices(submenu)
 
     def _press(self) -> None:
         if set(self._choices) == {OFF, ON}:
-            self.chosen.emit(OFF if self._shown == ON else ON)
+            self.chosen.emit(OFF if self._choice == ON else ON)
             return
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
@@ -83,7 +83,7 @@ class ThinkingSwitch(Chip):
             action = menu.addAction(text)
             action.setObjectName(f"think-{key}")
             action.setCheckable(True)
-            action.setChecked(key == self._shown)
+            action.setChecked(key == self._choice)
             action.triggered.connect(lambda _=False, key=key: self.chosen.emit(key))
             group.addAction(action)
 

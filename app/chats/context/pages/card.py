@@ -1,4 +1,4 @@
-"""The card of a chat's context: what is in it, and the choice of what happens when it is full."""
+"""The card of a chat's context: its content, and the policy for a full context."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chats.context.pages.words import policies, standing, taken
+from app.chats.context.pages.words import outcome, policies, used_tokens
 from app.chats.context.values.budget import ContextUse, MeasuredMessage
-from app.chats.files.pages.words import told
+from app.chats.files.pages.words import share_and_tokens
 from app.kit.look.direction import isolated
 from app.kit.look.format import figure, tokens
 from app.kit.look.icons import pixmap
@@ -93,6 +93,7 @@ class ContextList(QListView):
         self.verticalScrollBar().setValue(top)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Pin or unpin a message, or go to it, depending on the clicked place."""
         super().mouseReleaseEvent(event)
         place = event.position().toPoint()
         index = self.indexAt(place)
@@ -103,6 +104,7 @@ class ContextList(QListView):
                 self._choose(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to the current message on Enter or Space; pin or unpin it on P."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
             self._choose(self.currentIndex())
         elif event.key() == Qt.Key.Key_P:
@@ -146,22 +148,22 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole and part.id:
             return self.tr("Pinned, so it stays in the context. Go to this message.")
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            said = (self.who(part), self.words(part), self.state(part), tokens(part.tokens))
-            return ", ".join(it for it in said if it)
+            texts = (self.role_name(part), self.words(part), self.state(part), tokens(part.tokens))
+            return ", ".join(text for text in texts if text)
         return None
 
     def words(self, part: MeasuredMessage) -> str:
         """Return the beginning of a message; one with only files has a text of its own."""
-        return part.words or (self.tr("Files alone") if part.files else "")
+        return part.words or (self.tr("Only files") if part.files else "")
 
-    def who(self, part: MeasuredMessage) -> str:
+    def role_name(self, part: MeasuredMessage) -> str:
         names = {
             "system": self.tr("System prompt"),
             "summary": self.tr("Summary"),
             "draft": self.tr("New message"),
         }
-        said = self.tr("You") if part.role == "user" else self.tr("Assistant")
-        return names.get(part.place, said)
+        sender = self.tr("You") if part.role == "user" else self.tr("Assistant")
+        return names.get(part.place, sender)
 
     def state(self, part: MeasuredMessage) -> str:
         if part.left:
@@ -172,27 +174,27 @@ class _Rows(QAbstractListModel):
 
 
 class _Painter(QStyledItemDelegate):
-    """Paints role and size above, the beginning of the text below; dims what is left out."""
+    """Paints role and size above the beginning of the text; dims messages that are left out."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(scaled(200), scaled(_ROW))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        part, rows = index.data(_PART), cast(_Rows, index.model())
+        part, model = index.data(_PART), cast(_Rows, index.model())
         theme = theme_of(option.palette)
         place: QRect = option.rect
-        state: QStyle.StateFlag = option.state
+        flags: QStyle.StateFlag = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chosen = bool(state & QStyle.StateFlag.State_Selected)
-        if chosen or state & QStyle.StateFlag.State_MouseOver:
+        chosen = bool(flags & QStyle.StateFlag.State_Selected)
+        if chosen or flags & QStyle.StateFlag.State_MouseOver:
             painter.setPen(QColor(theme.accent) if chosen else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.hover))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), 8, 8)
         font = painter.font()
         font.setPixelSize(scaled(SMALL))
         painter.setFont(font)
-        said = rows.state(part)
+        state_text = model.state(part)
         across, down = scaled(_INSET), scaled(5)
         inside = place.adjusted(across, down, -across, -down)
         if part.id:
@@ -200,16 +202,16 @@ class _Painter(QStyledItemDelegate):
         upper = QRect(
             inside.topLeft(), QSize(inside.width() - 2 * scaled(_PIN), inside.height() // 2)
         )
-        head = f"{rows.who(part)} · {said}" if said else rows.who(part)
+        head = f"{model.role_name(part)} · {state_text}" if state_text else model.role_name(part)
         painter.setPen(QColor(theme.warn if part.left else theme.muted))
         painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, head)
         painter.setPen(QColor(theme.muted))
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(upper, right, figure(part.tokens))
         lower = upper.translated(QPoint(0, inside.height() // 2))
-        painter.setPen(QColor(theme.text if said == "" or part.pinned else theme.muted))
+        painter.setPen(QColor(theme.text if state_text == "" or part.pinned else theme.muted))
         metrics = painter.fontMetrics()
-        words = isolated(rows.words(part))
+        words = isolated(model.words(part))
         words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, lower.width())
         painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
@@ -257,15 +259,17 @@ class ContextBar(QWidget):
     def _parts(self, use: ContextUse) -> list[tuple[str, int, str]]:
         """Return the name, the tokens and the theme's colour of each part."""
         pinned = sum(
-            it.tokens - it.files for it in use.parts if it.pinned and it.place == "message"
+            part.tokens - part.files
+            for part in use.parts
+            if part.pinned and part.place == "message"
         )
-        said = use.tokens_of("message") - use.tokens_of_files("message") - pinned
+        messages = use.tokens_of("message") - use.tokens_of_files("message") - pinned
         draft = use.tokens_of("draft") - use.tokens_of_files("draft")
         return [
             (self.tr("System prompt"), use.tokens_of("system"), "use_compute"),
             (self.tr("Summary"), use.tokens_of("summary"), "use_projector"),
             (self.tr("Pinned"), pinned, "use_drafter"),
-            (self.tr("Messages"), said, "use_context"),
+            (self.tr("Messages"), messages, "use_context"),
             (self.tr("Files"), use.tokens_of_files(), "use_files"),
             (self.tr("New message"), draft, "use_weights"),
             (self.tr("Reserved for the answer"), use.kept, "use_others"),
@@ -335,7 +339,7 @@ class ContextCard(Panel):
         head.addWidget(close)
         self._bar: ContextBar | None = None
         self._files: QWidget | None = None
-        self._standing = Label("", name="contextStanding", wrap=True)
+        self._outcome = Label("", name="contextStanding", wrap=True)
         self._larger = LabelledButton("up", self.tr("Larger context"), "largerContext", look="link")
         self._larger.clicked.connect(self.larger)
         self._policy = Segments(
@@ -350,11 +354,11 @@ class ContextCard(Panel):
         self.list.setMaximumHeight(_LIST[1])
         below = QHBoxLayout()
         below.setSpacing(GRID)
-        below.addWidget(self._standing, 1)
+        below.addWidget(self._outcome, 1)
         below.addWidget(self._larger, 0, Qt.AlignmentFlag.AlignTop)
-        inside = QWidget()
-        inside.setProperty("look", "page")
-        self._parts = QVBoxLayout(inside)
+        content = QWidget()
+        content.setProperty("look", "page")
+        self._parts = QVBoxLayout(content)
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(GRID)
         self._parts.addLayout(below)
@@ -368,15 +372,15 @@ class ContextCard(Panel):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(inside)
+        self._scroll.setWidget(content)
         self.box.addLayout(head)
         self.box.addWidget(self._scroll, 1)
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
         """Show how a chat uses its context."""
-        self._total.setText(taken(use))
-        self._standing.setText(standing(use))
+        self._total.setText(used_tokens(use))
+        self._outcome.setText(outcome(use))
         self._larger.setVisible(use.context > 0 and (use.most == 0 or use.most > use.context))
         self._policy.show_choice(use.policy)
         meaning = {key: sentence for key, _, sentence in policies()}
@@ -391,7 +395,7 @@ class ContextCard(Panel):
         self.list.show_use(use)
 
     def _show_files(self, use: ContextUse) -> None:
-        """Show for each file how much of it is in."""
+        """Show for each file how much of it is in the context."""
         if self._files is not None:
             self._parts.removeWidget(self._files)
             self._files.hide()
@@ -408,7 +412,9 @@ class ContextCard(Panel):
             row.setSpacing(GRID)
             row.addWidget(ElidedLabel(file.share.name, name=f"contextFile{number}"), 1)
             row.addWidget(
-                Label(told(file, exact=use.exact), "small", name=f"contextFileUse{number}")
+                Label(
+                    share_and_tokens(file, exact=use.exact), "small", name=f"contextFileUse{number}"
+                )
             )
             column.addLayout(row)
         self._parts.insertWidget(1, self._files)
@@ -419,7 +425,7 @@ class ContextCard(Panel):
         return scaled(_WIDTH)
 
     def place(self, right: int, bottom: int) -> None:
-        """Place the lower right corner here, in the parent's coordinates.
+        """Place the lower right corner at a point, in the parent's coordinates.
 
         The card scrolls if there is too little room.
         """
@@ -437,11 +443,13 @@ class ContextCard(Panel):
         self.setGeometry(right - width, bottom - height, width, height)
 
     def open_card(self) -> None:
+        """Show the card and focus the list of messages."""
         self.show()
         self.raise_()
         self.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def close_card(self) -> None:
+        """Hide the card and emit `closed`."""
         self.hide()
         self.closed.emit()
 

@@ -19,9 +19,9 @@ from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
+    from app.chats.composer.pages.blocked_file_line import BlockedFileLine
     from app.chats.composer.pages.chat_files import ChatFiles
     from app.chats.composer.pages.composer import Composer
-    from app.chats.composer.pages.hindrance_line import HindranceLine
     from app.chats.context.pages.card import ContextCard
     from app.chats.context.presenters import ContextUses
     from app.chats.context.values.budget import ContextUse
@@ -37,7 +37,7 @@ _PAUSE_MS = 250
 
 
 class ChatContext(QObject):
-    """Connects the widgets of one chat page with the presenters, for the chat that is open.
+    """The connection of the context widgets of a chat page with the presenters.
 
     Signals:
         fix(Failure): The user wants to remove the reason why a file cannot be sent.
@@ -63,20 +63,20 @@ class ChatContext(QObject):
         self._uses = uses
         self._chat = chat
         self._use: ContextUse | None = None
-        self._new: OverflowPolicy | None = None
-        self._once: OverflowPolicy | None = None
-        self._sure = False
-        self._told: set[str | None] = set()
+        self._policy_of_new_chat: OverflowPolicy | None = None
+        self._policy_for_once: OverflowPolicy | None = None
+        self._is_confirmed = False
+        self._informed_chats: set[str | None] = set()
         self.meter = ContextMeter()
         self._card: ContextCard | None = None
         self.warning = ContextWarning()
         self.marks = ContextMarks(transcript, generation, self)
-        composer.add_beside(self.meter)
+        composer.add_permanent_widget(self.meter)
         composer.above.addWidget(self.warning)
-        self.hindrance: HindranceLine | None = None
+        self.blocked_file: BlockedFileLine | None = None
         composer.may_send = self.may_send
-        self._pause = timer(self, _PAUSE_MS, self.look)
-        self._looking = False
+        self._pause = timer(self, _PAUSE_MS, self.refresh)
+        self._is_counting = False
         self._typing = timer(self, _PAUSE_MS, self._count_draft)
         self._connect(generation)
 
@@ -104,71 +104,74 @@ class ChatContext(QObject):
 
         A policy for a single message ("send anyway") is returned only once.
         """
-        once, self._once = self._once, None
-        return once or (self._new if self._chat.id is None else None)
+        once, self._policy_for_once = self._policy_for_once, None
+        return once or (self._policy_of_new_chat if self._chat.id is None else None)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Count again; the result is shown when it is known."""
-        self._looking = True
-        self._find_out(None)
+        self._is_counting = True
+        self._count(None)
 
     def _opened(self, is_other: bool) -> None:
         """Show the context of the opened chat once it is counted."""
         if not is_other:
-            self.look()
+            self.refresh()
             return
         self._use = None
         self._files.show_use(None)
-        self._show_hindrance(self._chat.id, None)
+        self._show_blocked_file(self._chat.id, None)
         self.warning.hide()
         self.meter.show_use(None)
         if self._card is not None:
             self._card.hide()
         # Counting a long chat takes CPU time, and painting its end comes first.
-        self._looking = True
+        self._is_counting = True
         self._pause.start()
 
     def _stored(self) -> None:
         """Save the choices that were made for the new chat."""
         chat_id = str(self._chat.id)
-        if self._new is not None:
-            self._uses.set_policy(chat_id, self._new)
-        self._new = None
-        if None in self._told:
-            self._told = self._told - {None} | {chat_id}
+        if self._policy_of_new_chat is not None:
+            self._uses.set_policy(chat_id, self._policy_of_new_chat)
+        self._policy_of_new_chat = None
+        if None in self._informed_chats:
+            self._informed_chats = self._informed_chats - {None} | {chat_id}
 
     def _count_draft(self) -> None:
         """Measure the draft after a pause in typing; the chat itself need not be measured again."""
         if not self._pause.isActive():
-            self._find_out(None if self._looking else self._use)
+            self._count(None if self._is_counting else self._use)
 
-    def _find_out(self, known: ContextUse | None) -> None:
+    def _count(self, use: ContextUse | None) -> None:
         self._pause.stop()
         self._typing.stop()
-        options = AnswerOptions({"overflow": self._new if self._chat.id is None else None})
+        options = AnswerOptions(
+            {"overflow": self._policy_of_new_chat if self._chat.id is None else None}
+        )
         draft, files = self._composer.text.strip(), self._files.attachments
-        self._uses.look(self._chat.id, draft, options, known, files)
+        self._uses.look(self._chat.id, draft, options, use, files)
 
     def may_send(self, text: str) -> bool:
-        """Return whether to send the message; show the warning or the hindrance if not.
+        """Return whether to send the message; show the warning or the blocked file if not.
 
         It is sent if it fits or the user knows that it does not, but never while one of its files
         cannot be sent.
         """
-        if self.hindrance is not None and self.hindrance.failure is not None:
-            self.hindrance.point_out()
+        if self.blocked_file is not None and self.blocked_file.failure is not None:
+            self.blocked_file.point_out()
             return False
         use = None
         if self._use is not None:
             # The latest typing is only estimated, but that is little.
             use = replace(self._use.with_draft(text), exact=self._use.exact)
-        if self._sure or use is None or not use.asks_first(told=self._is_told):
+        if self._is_confirmed or use is None or not use.asks_first(told=self._user_knows):
             self.warning.hide()
             return True
         self.warning.show_use(use)
         return False
 
     def toggle_card(self) -> None:
+        """Open the card, or close it if it is open."""
         if _is_open(self._card):
             self.card.close_card()
         elif self.use is not None:
@@ -177,48 +180,51 @@ class ChatContext(QObject):
             self.card.open_card()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the open card in its place when the page changes its size."""
         if event.type() is QEvent.Type.Resize and _is_open(self._card):
             self._place()
         return super().eventFilter(watched, event)
 
     def _connect(self, generation: Generation) -> None:
         self._page.installEventFilter(self)
-        self._composer.changed.connect(self._written)
+        self._composer.changed.connect(self._draft_changed)
         self._files.changed.connect(self._pause.start)
         self.meter.clicked.connect(self.toggle_card)
-        self.warning.chosen.connect(self._chosen)
+        self.warning.chosen.connect(self._apply_choice)
         self.marks.forget.connect(self._forget)
-        self._uses.known.connect(self._known)
-        self._uses.hindered.connect(self._show_hindrance)
-        self._uses.changed.connect(self._changed)
+        self._uses.known.connect(self._show_counted)
+        self._uses.hindered.connect(self._show_blocked_file)
+        self._uses.changed.connect(self._refresh_chat)
         self._chat.opened.connect(self._opened)
         self._chat.stored.connect(self._stored)
-        self._chat.changed.connect(self.look)
+        self._chat.changed.connect(self.refresh)
         for signal in (generation.ready, generation.prompt):
             signal.connect(lambda *_: self._pause.start())
-        generation.ended.connect(lambda answer: self._changed(answer.chat_id))
+        generation.ended.connect(lambda answer: self._refresh_chat(answer.chat_id))
 
     @property
-    def _is_told(self) -> bool:
+    def _user_knows(self) -> bool:
         """Whether the user knows of messages left out, from the warning or the last answer."""
-        if self._chat.id in self._told:
+        if self._chat.id in self._informed_chats:
             return True
-        last = next((it for it in reversed(self._transcript.messages) if it.facts), None)
+        last = next(
+            (message for message in reversed(self._transcript.messages) if message.facts), None
+        )
         return last is not None and last.facts is not None and last.facts.left_out > 0
 
-    def _written(self) -> None:
+    def _draft_changed(self) -> None:
         self.warning.hide()
         self.meter.show_use(self.use)
         self._typing.start()
 
-    def _changed(self, chat_id: str) -> None:
+    def _refresh_chat(self, chat_id: str) -> None:
         if chat_id == self._chat.id:
-            self.look()
+            self.refresh()
 
-    def _known(self, chat_id: str | None, use: ContextUse | None) -> None:
+    def _show_counted(self, chat_id: str | None, use: ContextUse | None) -> None:
         if chat_id != self._chat.id:
             return
-        self._looking = False
+        self._is_counting = False
         self._use = use
         self.meter.show_use(self.use)
         self._files.show_use(use)
@@ -227,33 +233,34 @@ class ChatContext(QObject):
             self.card.show_use(use)
             self._place()
 
-    def _show_hindrance(self, chat_id: str | None, error: UserError | None) -> None:
+    def _show_blocked_file(self, chat_id: str | None, error: UserError | None) -> None:
         if chat_id != self._chat.id:
             return
-        if self.hindrance is None and error is not None:
-            from app.chats.composer.pages.hindrance_line import HindranceLine
+        if self.blocked_file is None and error is not None:
+            from app.chats.composer.pages.blocked_file_line import BlockedFileLine
 
-            self.hindrance = HindranceLine(self._composer)
-            self.hindrance.fix.connect(self.fix)
-            self._composer.above.addWidget(self.hindrance)
-        if self.hindrance is not None:
-            self.hindrance.show_error(error)
+            self.blocked_file = BlockedFileLine(self._composer)
+            self.blocked_file.fix.connect(self.fix)
+            self._composer.above.addWidget(self.blocked_file)
+        if self.blocked_file is not None:
+            self.blocked_file.show_error(error)
 
     def pin(self, message: StoredMessage) -> None:
         """Pin a message, or unpin it if it is pinned."""
         pinned = replace(message, pinned=not message.pinned)
-        self._transcript.renew(pinned)
+        self._transcript.update_message(pinned)
         self._uses.pin(message, pinned.pinned)
 
     def _pin_by_id(self, message_id: str) -> None:
-        found = [it for it in self._transcript.messages if it.id == message_id]
-        for message in found:
-            self.pin(message)
+        for message in self._transcript.messages:
+            if message.id == message_id:
+                self.pin(message)
+                break
 
     def _set_policy(self, policy: OverflowPolicy) -> None:
         if self._chat.id is None:
-            self._new = policy
-            self.look()
+            self._policy_of_new_chat = policy
+            self.refresh()
         else:
             self._uses.set_policy(self._chat.id, policy)
         self.warning.hide()
@@ -263,14 +270,14 @@ class ChatContext(QObject):
         use = self._use
         if use is not None:
             tokens = 2 * use.context
-            most = use.most or tokens
-            self._chat.set("context", min(tokens, most))
+            maximum = use.most or tokens
+            self._chat.set("context", min(tokens, maximum))
 
     def _forget(self, message_id: str) -> None:
         if self._chat.id is not None:
             self._uses.forget_summary(self._chat.id, message_id)
 
-    def _chosen(self, key: str) -> None:
+    def _apply_choice(self, key: str) -> None:
         policy = self._use.policy if self._use else "leave_out"
         self.warning.hide()
         if key == "larger":
@@ -278,13 +285,13 @@ class ChatContext(QObject):
         elif key in {"compact", "leave_out"}:
             self._set_policy(cast(OverflowPolicy, key))
         elif key == "send" and policy == "stop":
-            self._once = "leave_out"
+            self._policy_for_once = "leave_out"
         self._composer.focus()
         if key in {"send", "compact", "leave_out"}:
-            self._told.add(self._chat.id)
-            self._sure = True
+            self._informed_chats.add(self._chat.id)
+            self._is_confirmed = True
             self._composer.submit()
-            self._sure = False
+            self._is_confirmed = False
 
     def _place(self) -> None:
         """Place the card over the meter and above the message, within the page."""

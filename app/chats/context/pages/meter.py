@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.chats.context.pages.words import meter, percent, spoken
+from app.chats.context.pages.words import full_sentence, meter, percent
 from app.chats.context.values.budget import ContextUse
 from app.kit.look.scale import scaled
 from app.kit.look.theme import Theme, theme_of
@@ -17,7 +17,7 @@ _NEARLY = 0.85
 
 
 class ContextMeter(QToolButton):
-    """A button that opens the card of what fills the context."""
+    """A button that opens the card of the context."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,12 +39,13 @@ class ContextMeter(QToolButton):
         self.setVisible(use is not None)
         if use is None:
             return
-        self.setAccessibleName(self.tr("Context: {meter} tokens").format(meter=meter(use)))
-        self.setAccessibleDescription(spoken(use))
-        self.setToolTip(f"{percent(use)} {spoken(use)}".strip())
+        self.setAccessibleName(self.tr("Context: {amount} tokens").format(amount=meter(use)))
+        self.setAccessibleDescription(full_sentence(use))
+        self.setToolTip(f"{percent(use)} {full_sentence(use)}".strip())
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the ring in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._draw()
@@ -69,15 +70,15 @@ def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.scale(size / _SIZE, size / _SIZE)
-    where = QRectF(2, 2, _SIZE - 4, _SIZE - 4)
+    circle = QRectF(2, 2, _SIZE - 4, _SIZE - 4)
     painter.setPen(QPen(QColor(theme.edge), 2.4))
-    painter.drawEllipse(where)
+    painter.drawEllipse(circle)
     colour = theme.danger if share > 1 else theme.warn if share > _NEARLY else theme.accent
     pen = QPen(QColor(colour), 3)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
     # Qt counts in sixteenths of a degree, anticlockwise from three o'clock.
-    painter.drawArc(where, 90 * 16, -round(min(1.0, share) * 360 * 16))
+    painter.drawArc(circle, 90 * 16, -round(min(1.0, share) * 360 * 16))
     if share > 1:
         painter.setPen(QPen(QColor(colour), 1.8, c=Qt.PenCapStyle.RoundCap))
         painter.drawLine(QPointF(_SIZE / 2, 6), QPointF(_SIZE / 2, 9.5))

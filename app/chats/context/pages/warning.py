@@ -33,11 +33,11 @@ class ContextWarning(Panel):
         self.box.addWidget(Picture("warning", "accent_text"), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(4)
-        self._shown: list[QPushButton] = []
-        self._what = Label("", "strong", name="contextWarningWhat", wrap=True)
-        self._why = Label("", name="contextWarningWhy", wrap=True)
-        texts.addWidget(self._what)
-        texts.addWidget(self._why)
+        self._offered: list[QPushButton] = []
+        self._headline = Label("", "strong", name="contextWarningWhat", wrap=True)
+        self._reason = Label("", name="contextWarningWhy", wrap=True)
+        texts.addWidget(self._headline)
+        texts.addWidget(self._reason)
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, GRID // 2, 0, 0)
         self._grid.setSpacing(GRID)
@@ -64,40 +64,41 @@ class ContextWarning(Panel):
 
     def show_use(self, use: ContextUse) -> None:
         """Show the problem, and offer only remedies that help."""
-        what, why = problem(use)
-        self._what.setText(what)
-        self._why.setText(why)
-        self.setAccessibleName(f"{what}. {why}")
-        without_others = use.prompt < use.context
-        shown = {
-            "send": without_others,
+        headline, reason = problem(use)
+        self._headline.setText(headline)
+        self._reason.setText(reason)
+        self.setAccessibleName(f"{headline}. {reason}")
+        older_can_go = use.prompt < use.context
+        helps = {
+            "send": older_can_go,
             "shorten": True,
-            "compact": without_others and use.policy != "compact",
-            "leave_out": without_others and use.policy == "stop",
+            "compact": older_can_go and use.policy != "compact",
+            "leave_out": older_can_go and use.policy == "stop",
             "larger": use.most == 0 or use.most > use.context,
         }
         for key, button in self._buttons.items():
-            button.setVisible(shown[key])
-        self._shown = [self._buttons[key] for key, is_shown in shown.items() if is_shown]
+            button.setVisible(helps[key])
+        self._offered = [self._buttons[key] for key, is_offered in helps.items() if is_offered]
         self._columns = 0
         self._arrange(self.width())
         self.show()
-        first = next(key for key, is_shown in shown.items() if is_shown)
+        first = next(key for key, is_offered in helps.items() if is_offered)
         self._buttons[first].setFocus(Qt.FocusReason.PopupFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange the buttons for the new width."""
         super().resizeEvent(event)
         self._arrange(event.size().width())
 
     def _arrange(self, width: int) -> None:
         """Put as many buttons in a row as fit."""
-        widest = max((button.sizeHint().width() for button in self._shown), default=1)
-        columns = min(len(self._shown), max(1, (width - _BESIDE) // (widest + GRID)))
+        widest = max((button.sizeHint().width() for button in self._offered), default=1)
+        columns = min(len(self._offered), max(1, (width - _BESIDE) // (widest + GRID)))
         if columns == self._columns:
             return
         for button in self._buttons.values():
             self._grid.removeWidget(button)
-        for number, button in enumerate(self._shown):
+        for number, button in enumerate(self._offered):
             self._grid.addWidget(button, number // columns, number % columns)
         for column in range(len(self._buttons) + 1):
             self._grid.setColumnStretch(column, int(column == columns))

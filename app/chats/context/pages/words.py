@@ -42,23 +42,25 @@ def percent(use: ContextUse) -> str:
     """Return how full the context is, in per cent; "" if its size is not known."""
     if not use.context:
         return ""
-    return _tr("context", "{total} % full.").format(total=round(100 * use.total / max(1, use.room)))
+    return _tr("context", "{percent} % full.").format(
+        percent=round(100 * use.total / max(1, use.room))
+    )
 
 
-def spoken(use: ContextUse) -> str:
+def full_sentence(use: ContextUse) -> str:
     """Return the use in full sentences."""
     if not use.context:
-        words = _tr("context", "The next message takes {taken}.").format(taken=taken(use))
-        return f"{words} {standing(use)}"
+        words = _tr("context", "The next message takes {amount}.").format(amount=used_tokens(use))
+        return f"{words} {outcome(use)}"
     words = (
         _tr("context", "The next message takes {total} of {context} tokens.")
         if use.exact
         else _tr("context", "The next message takes about {total} of {context} tokens.")
     )
-    return f"{words.format(total=figure(use.total), context=figure(use.context))} {standing(use)}"
+    return f"{words.format(total=figure(use.total), context=figure(use.context))} {outcome(use)}"
 
 
-def taken(use: ContextUse) -> str:
+def used_tokens(use: ContextUse) -> str:
     """Return the tokens used, and the context's size if known, in full numbers."""
     if not use.context:
         return meter(use)
@@ -70,8 +72,8 @@ def taken(use: ContextUse) -> str:
     return words.format(total=figure(use.total), context=figure(use.context))
 
 
-def standing(use: ContextUse) -> str:
-    """Return a sentence about what happens to the next message."""
+def outcome(use: ContextUse) -> str:
+    """Return a sentence that says whether the next message fits, and the consequence if not."""
     if use.fits:
         words = (
             _tr("context", "Everything fits, with room for about {room} more tokens.")
@@ -115,17 +117,16 @@ def problem(use: ContextUse) -> tuple[str, str]:
             _tr("context", "This message no longer fits"),
             _tr(
                 "context",
-                "The chat takes {total} tokens with it, and there is room for {room}. It is set "
-                "to stop rather than leave anything out.",
+                "With this message, the chat takes {total} tokens, but there is room for only "
+                "{room}. This chat is set to stop instead of leaving messages out.",
             ).format(total=total, room=room),
         )
     return (
         _tr("context", "Older messages will be left out"),
         _tr(
             "context",
-            "The chat takes {total} tokens with this message, and there is room for {room}. The "
-            "model"
-            " will no longer see the oldest messages.",
+            "With this message, the chat takes {total} tokens, but there is room for only "
+            "{room}. The model will no longer see the oldest messages.",
         ).format(total=total, room=room),
     )
 

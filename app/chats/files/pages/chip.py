@@ -30,8 +30,8 @@ class FileChip(Panel):
         drawing: The icon.
         name: The name of the attachment.
         words: The text below the name.
-        opens: What pressing the chip does, for the tooltip and screen readers.
-        removes: What the button does, for the tooltip and screen readers.
+        opens: The effect of pressing the chip, for the tooltip and screen readers.
+        removes: The effect of the button, for the tooltip and screen readers.
         object_name: The object name.
 
     Signals:
@@ -82,9 +82,10 @@ class FileChip(Panel):
         self.setMaximumWidth(WIDEST)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._face.let_clicks_through()
-        self.say(words)
+        self.set_text(words)
 
     def minimumSizeHint(self) -> QSize:
+        """Return a width at which the beginning of the name stays readable."""
         return QSize(scaled(120), super().minimumSizeHint().height())
 
     @property
@@ -92,13 +93,13 @@ class FileChip(Panel):
         """The text below the name."""
         return " · ".join(filter(None, [self._words.text(), self._more.text()]))
 
-    def say(self, words: str, more: str = "", removes: str = "") -> None:
+    def set_text(self, words: str, more: str = "", removes: str = "") -> None:
         """Set the text below the name.
 
         Args:
             words: The first line.
             more: The second line; empty for none.
-            removes: What the button does now; empty for the same as before.
+            removes: The new effect of the button; empty for the same as before.
         """
         for label, text in ((self._words, words), (self._more, more)):
             label.setText(text)
@@ -128,9 +129,11 @@ class FileChip(Panel):
         self.updateGeometry()
 
     def focus(self) -> None:
+        """Focus the chip."""
         self._face.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Emit `removed` on Delete or Backspace, if the attachment can be removed."""
         removes = isinstance(event, QKeyEvent) and event.key() in _REMOVING
         if removes and event.type() is QEvent.Type.KeyPress and not self._remove.isHidden():
             self.removed.emit()

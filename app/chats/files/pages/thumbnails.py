@@ -1,4 +1,4 @@
-"""Thumbnails of attached pictures, drawn on another thread."""
+"""Thumbnails of attached pictures, show_drawn on another thread."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ class Thumbnails(QObject):
     def __init__(self, files: DraftFiles, parent: QObject) -> None:
         super().__init__(parent)
         self._files = files
-        self._kept: OrderedDict[tuple[str, int], QPixmap] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, int], QPixmap] = OrderedDict()
 
     def put(self, chip: FileChip, file: Attachment) -> None:
-        """Show a picture on its chip, now or when it is drawn; other files keep their icon."""
+        """Show a picture on its chip, now or when it is show_drawn; other files keep their icon."""
         if file.kind.medium != "image":
             return
         side = scaled(THUMBNAIL)
         ratio = chip.devicePixelRatioF()
         key = (file.sha256, round(side * ratio))
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            chip.show_picture(self._kept[key])
+        if key in self._cache:
+            self._cache.move_to_end(key)
+            chip.show_picture(self._cache[key])
             return
 
-        def drawn(image: QImage | None) -> None:
+        def show_drawn(image: QImage | None) -> None:
             if image is None:
                 return
             picture = QPixmap.fromImage(image)
             picture.setDevicePixelRatio(ratio)
-            self._kept[key] = picture
-            while len(self._kept) > _MOST:
-                self._kept.popitem(last=False)
+            self._cache[key] = picture
+            while len(self._cache) > _MOST:
+                self._cache.popitem(last=False)
             if shiboken6.isValid(chip):
                 chip.show_picture(picture)
 
         draw: Callable[[bytes], QImage | None] = partial(small, side=round(side * ratio))
-        self._files.look(file.sha256, draw, drawn)
+        self._files.look(file.sha256, draw, show_drawn)
 
 
 def small(data: bytes, side: int) -> QImage | None:

@@ -27,14 +27,14 @@ def drawing_of(kind: DocumentKind) -> str:
     return "image" if kind.medium == "image" else "sound"
 
 
-def about(file: Attachment) -> str:
+def description(file: Attachment) -> str:
     """Return a short description of a file: 480 pages · 2.1 MB."""
-    said = [extent(file), small_size(file.size)]
-    said.append(not_known(file))
-    return " · ".join(filter(None, said))
+    texts = [extent(file), small_size(file.size)]
+    texts.append(unread_text(file))
+    return " · ".join(filter(None, texts))
 
 
-def not_known(file: Attachment) -> str:
+def unread_text(file: Attachment) -> str:
     """Return in a few words which part of a file was not read; "" if all was."""
     if file.reading == "scan":
         return _tr("files", "scan without text")
@@ -58,12 +58,12 @@ def extent(file: Attachment) -> str:
     if file.seconds:
         whole = max(1, round(file.seconds))
         return f"{whole // 60}:{whole % 60:02}"
-    return counted(file.kind.location, file.places) if file.places > 1 else ""
+    return place_count(file.kind.location, file.places) if file.places > 1 else ""
 
 
-def counted(kind: LocationKind, count: int) -> str:
+def place_count(kind: LocationKind, count: int) -> str:
     """Return a number of places of a kind as text: 1 page, 480 pages."""
-    one, many = {
+    singular, plural = {
         LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{count} pages")),
         LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{count} slides")),
         LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{count} sheets")),
@@ -73,10 +73,10 @@ def counted(kind: LocationKind, count: int) -> str:
             _tr("files", "{count} messages and attachments"),
         ),
     }.get(kind, (_tr("files", "1 section"), _tr("files", "{count} sections")))
-    return one if count == 1 else many.format(count=figure(count))
+    return singular if count == 1 else plural.format(count=figure(count))
 
 
-def is_in(share: FileShare) -> str:
+def share_text(share: FileShare) -> str:
     """Return how much of a file is in the prompt, as text: 12 of 480 pages are in."""
     if share.nothing:
         return _tr("files", "nothing of it is in")
@@ -91,8 +91,8 @@ def is_in(share: FileShare) -> str:
         if share.places == 1
         else _tr("files", "{places} of {kind} are in")
     )
-    said = words.format(places=figure(share.places), kind=counted(share.kind, share.of))
-    return f"{said}, {_left_out(share.unseen)}" if share.unseen else said
+    text = words.format(places=figure(share.places), kind=place_count(share.kind, share.of))
+    return f"{text}, {_left_out(share.unseen)}" if share.unseen else text
 
 
 def _left_out(pages: int) -> str:
@@ -102,35 +102,35 @@ def _left_out(pages: int) -> str:
     return _tr("files", "{pages} scanned pages are left out").format(pages=figure(pages))
 
 
-def told(use: FileUse, *, exact: bool) -> str:
+def share_and_tokens(use: FileUse, *, exact: bool) -> str:
     """Return which part of a file is in the prompt, and its tokens, as text."""
-    return f"{is_in(use.share)} · {tokens(use.tokens, guessed=not exact)}"
+    return f"{share_text(use.share)} · {tokens(use.tokens, guessed=not exact)}"
 
 
-def takes(use: FileUse, *, exact: bool) -> str:
+def token_text(use: FileUse, *, exact: bool) -> str:
     """Return the tokens of a whole file as text, and the part in the prompt if it is not all."""
     if use.share.nothing:
-        return is_in(use.share)
+        return share_text(use.share)
     if use.share.whole:
-        said = tokens(use.tokens, guessed=not exact)
-        return f"{said} · {_left_out(use.share.unseen)}" if use.share.unseen else said
+        text = tokens(use.tokens, guessed=not exact)
+        return f"{text} · {_left_out(use.share.unseen)}" if use.share.unseen else text
     whole = _tr("files", "about {whole} tokens").format(whole=short(use.whole))
-    return f"{whole} · {is_in(use.share)}"
+    return f"{whole} · {share_text(use.share)}"
 
 
-def given_of_collections(names: Sequence[str]) -> str:
+def collections_sentence(names: Sequence[str]) -> str:
     """Return a sentence that names the collections' files of which the model was given passages."""
     shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
     if len(names) > _MOST_NAMED:
-        words = _tr("files", "The model was given passages of {shown} and {count} more.")
+        words = _tr("files", "The model was given passages from {shown} and {count} more.")
         return words.format(shown=shown, count=figure(len(names) - _MOST_NAMED))
-    return _tr("files", "The model was given passages of {shown}.").format(shown=shown)
+    return _tr("files", "The model was given passages from {shown}.").format(shown=shown)
 
 
-def given(share: FileShare) -> str:
+def coverage_sentence(share: FileShare) -> str:
     """Return a sentence that says how much of a file the model was given."""
     if share.unseen and share.nothing:
-        words = _tr("files", "The model was given nothing of {name}: its pages are scanned.")
+        words = _tr("files", "The model was given nothing from {name}: its pages are scanned.")
         return words.format(name=isolated(share.name))
     if share.whole:
         if share.unseen == 1:
@@ -141,7 +141,7 @@ def given(share: FileShare) -> str:
     name = isolated(share.name)
     if share.nothing:
         words = _tr(
-            "files", "The model was given nothing of {name}: nothing in it matches the question."
+            "files", "The model was given nothing from {name}: nothing in it matches the question."
         )
         return words.format(name=name)
     if share.unmatched:
@@ -153,4 +153,6 @@ def given(share: FileShare) -> str:
     if share.of <= 1:
         return _tr("files", "The model was given parts of {name}.").format(name=name)
     words = _tr("files", "The model was given {places} of {kind} of {name}.")
-    return words.format(places=figure(share.places), kind=counted(share.kind, share.of), name=name)
+    return words.format(
+        places=figure(share.places), kind=place_count(share.kind, share.of), name=name
+    )

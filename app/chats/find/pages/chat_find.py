@@ -76,7 +76,7 @@ class FindBar(Panel):
         self._buttons = (above, below, close)
         for button in self._buttons:
             self.box.addWidget(button)
-        self.show_count(0, 0, still=False)
+        self.show_count(0, 0, is_counting=False)
         self.hide()
 
     @property
@@ -85,6 +85,7 @@ class FindBar(Panel):
         return self._edit.text()
 
     def focus(self) -> None:
+        """Focus the search field and select its text."""
         self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._edit.selectAll()
 
@@ -92,41 +93,43 @@ class FindBar(Panel):
         """Return whether the search field or a button of the bar has the focus."""
         return self._edit.hasFocus() or any(button.hasFocus() for button in self._buttons)
 
-    def show_count(self, number: int, count: int, *, still: bool) -> None:
+    def show_count(self, number: int, count: int, *, is_counting: bool) -> None:
         """Show the number of hits.
 
         Args:
             number: The current hit, starting at 1.
             count: The number of hits so far.
-            still: Whether the count is still running.
+            is_counting: Whether the count is still running.
         """
         if not self.words.strip():
             words = ""
         elif count:
-            words = self.tr("{total} of {context}").format(
-                total=figure(number), context=figure(count)
+            words = self.tr("{number} of {count}").format(
+                number=figure(number), count=figure(count)
             )
         else:
-            words = "" if still else self.tr("Not found")
+            words = "" if is_counting else self.tr("Not found")
         self._count.setText(words)
         self._count.setAccessibleName(words)
         for button in self._steps:
             button.setEnabled(count > 0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to the next hit on Enter, and to the previous one on Shift+Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-            self.step.emit(-1 if back else 1)
+            backwards = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self.step.emit(-1 if backwards else 1)
         else:
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon in the colours of a new theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
 
-Marks = tuple[tuple[int, int], ...]
+Hits = tuple[tuple[int, int], ...]
 """The start and end of each hit in a text, in characters, in order."""
 
 
@@ -137,31 +140,31 @@ def text_of(message: StoredMessage, parser: Parser) -> str:
     return "\n".join(_text(block) for block in parser.parse(message.text))
 
 
-def occurrences(text: str, words: str) -> Marks:
+def occurrences(text: str, words: str) -> Hits:
     """Find words, ignoring case and accents; hits do not overlap."""
-    wanted = fold(words).strip()
-    if not wanted:
+    needle = fold(words).strip()
+    if not needle:
         return _exactly(text, words.strip())
-    if wanted not in fold(text):
+    if needle not in fold(text):
         return ()
     folded, places = fold_each(text)
-    found: list[tuple[int, int]] = []
-    at = folded.find(wanted)
+    hits: list[tuple[int, int]] = []
+    at = folded.find(needle)
     while at >= 0:
-        end = at + len(wanted)
-        found.append((places[at], places[end - 1] + 1))
-        at = folded.find(wanted, end)
-    return tuple(found)
+        end = at + len(needle)
+        hits.append((places[at], places[end - 1] + 1))
+        at = folded.find(needle, end)
+    return tuple(hits)
 
 
-def _exactly(text: str, words: str) -> Marks:
+def _exactly(text: str, words: str) -> Hits:
     """Find words exactly: those of symbols only, such as an arrow, which `fold` removes."""
-    found: list[tuple[int, int]] = []
+    hits: list[tuple[int, int]] = []
     at = text.find(words) if words else -1
     while at >= 0:
-        found.append((at, at + len(words)))
+        hits.append((at, at + len(words)))
         at = text.find(words, at + len(words))
-    return tuple(found)
+    return tuple(hits)
 
 
 def _text(block: Block) -> str:
@@ -220,8 +223,8 @@ class ChatFind(QObject):
 
     def close(self) -> None:
         """Hide the bar and remove the marks."""
-        for one in (self._pause, self._turn):
-            one.stop()
+        for clock in (self._pause, self._turn):
+            clock.stop()
         self.bar.hide()
         self._texts.clear()
         self._counts, self._at, self._counting = [], -1, None
@@ -274,21 +277,21 @@ class ChatFind(QObject):
 
     def _each(self, words: str) -> Iterator[tuple[str, int]]:
         for message in list(self._transcript.messages):
-            known = self._texts.get(message.id)
-            if known is None or known[0] is not message:
-                known = self._texts[message.id] = message, text_of(message, self._parser)
-            yield message.id, len(occurrences(known[1], words))
+            cached = self._texts.get(message.id)
+            if cached is None or cached[0] is not message:
+                cached = self._texts[message.id] = message, text_of(message, self._parser)
+            yield message.id, len(occurrences(cached[1], words))
 
     def _count(self) -> None:
         """Count for a moment; at the end, go to the hit that is nearest to the visible part."""
         until = time.perf_counter() + _TURN_S
         while self._counting is not None and time.perf_counter() < until:
-            one = next(self._counting, None)
-            if one is None:
+            counted = next(self._counting, None)
+            if counted is None:
                 self._counting = None
                 self._go(self._nearest())
                 return
-            self._counts.append(one)
+            self._counts.append(counted)
         self._show_count()
         self._turn.start()
 
@@ -297,13 +300,13 @@ class ChatFind(QObject):
         if self._pause.isActive():  # the last words are not searched yet
             self._pause.stop()
             self._begin()
-        elif self._sum and self._counting is None:
-            self._go((self._at + step) % self._sum)
+        elif self._total and self._counting is None:
+            self._go((self._at + step) % self._total)
 
     def _go(self, at: int) -> None:
         self._at = at
         self._show_count()
-        for (message_id, count), end in zip(self._counts, self._ends, strict=True):
+        for (message_id, count), end in zip(self._counts, self._running_totals, strict=True):
             if end > at >= 0:
                 self._highlights.go_to(message_id, at - (end - count))
                 return
@@ -314,20 +317,20 @@ class ChatFind(QObject):
         Returns:
             0 if there is no hit from that message on; -1 if there are no hits at all.
         """
-        seen = self._transcript.view_around(self._transcript.place.first_seen())
+        first_view = self._transcript.view_around(self._transcript.scroll_keeper.first_visible())
         ids = [message_id for message_id, _ in self._counts]
-        shown = seen.message.id if seen is not None else ""
-        start = ids.index(shown) if shown in ids else 0
+        first_id = first_view.message.id if first_view is not None else ""
+        start = ids.index(first_id) if first_id in ids else 0
         before = sum(count for _, count in self._counts[:start])
-        return before if before < self._sum else min(0, self._sum - 1)
+        return before if before < self._total else min(0, self._total - 1)
 
     @property
-    def _ends(self) -> list[int]:
+    def _running_totals(self) -> list[int]:
         return list(accumulate(count for _, count in self._counts))
 
     @property
-    def _sum(self) -> int:
+    def _total(self) -> int:
         return sum(count for _, count in self._counts)
 
     def _show_count(self) -> None:
-        self.bar.show_count(self._at + 1, self._sum, still=self._counting is not None)
+        self.bar.show_count(self._at + 1, self._total, is_counting=self._counting is not None)

@@ -37,7 +37,7 @@ class Highlights(QObject):
         self._current: tuple[str, int] | None = None
         self._revealed = True
         self._pause = timer(self, _PAUSE_MS, self._mark)
-        transcript.showing.connect(self._came)
+        transcript.showing.connect(self._watch_view)
 
     @property
     def are_shown(self) -> bool:
@@ -68,7 +68,7 @@ class Highlights(QObject):
         self._revealed = True
         self._mark()
 
-    def _came(self, view: MessageView) -> None:
+    def _watch_view(self, view: MessageView) -> None:
         view.view.drawn.connect(self._mark_soon)
         self._mark_soon()
 
@@ -78,12 +78,12 @@ class Highlights(QObject):
 
     def _mark(self) -> None:
         for view in self._transcript.views:
-            found = _places(view.view.toPlainText(), self._matcher) if self._matcher else ()
+            hits = _places(view.view.toPlainText(), self._matcher) if self._matcher else ()
             current = -1
-            if self._current and view.message.id == self._current[0] and found:
+            if self._current and view.message.id == self._current[0] and hits:
                 # The shown text can differ from the counted text, for example in a formula.
-                current = min(self._current[1], len(found) - 1)
-            selections = marked(view.view, found[:_MOST], current)
+                current = min(self._current[1], len(hits) - 1)
+            selections = marked(view.view, hits[:_MOST], current)
             view.view.setExtraSelections(selections)
             if current >= 0 and not self._revealed and current < len(selections):
                 self._reveal(view, selections[current].cursor)
@@ -95,48 +95,52 @@ class Highlights(QObject):
         place.setPosition(cursor.selectionStart())
         area = view.view.cursorRect(place)
         top = view.view.viewport().mapTo(view, area.topLeft()).y()
-        self._transcript.place.reveal(view, top, area.height())
+        self._transcript.scroll_keeper.reveal(view, top, area.height())
 
 
 def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:
     """Find hits in a text, ignoring the isolates around code, which the author did not write."""
     if LEFT_TO_RIGHT not in text:
         return matcher(text)
-    kept = [at for at, sign in enumerate(text) if sign not in {LEFT_TO_RIGHT, END_OF_RUN}]
-    found = matcher("".join(text[at] for at in kept))
-    return [(kept[start], kept[end - 1] + 1) for start, end in found]
+    positions = [
+        position
+        for position, character in enumerate(text)
+        if character not in {LEFT_TO_RIGHT, END_OF_RUN}
+    ]
+    hits = matcher("".join(text[position] for position in positions))
+    return [(positions[start], positions[end - 1] + 1) for start, end in hits]
 
 
 def marked(
-    edit: QTextEdit, found: Sequence[tuple[int, int]], current: int = -1
+    edit: QTextEdit, hits: Sequence[tuple[int, int]], current: int = -1
 ) -> list[QTextEdit.ExtraSelection]:
     """Return the highlights for hits in a text.
 
     Args:
         edit: The widget that shows the text.
-        found: The start and end of each hit, in characters.
+        hits: The start and end of each hit, in characters.
         current: The index of the current hit; -1 for none.
     """
     theme = theme_of(edit.palette())
-    text = edit.toPlainText() if found else ""
+    text = edit.toPlainText() if hits else ""
     is_plain = text.isascii()
-    made: list[QTextEdit.ExtraSelection] = []
-    for number, (start, end) in enumerate(found):
+    selections: list[QTextEdit.ExtraSelection] = []
+    for number, (start, end) in enumerate(hits):
         selection = QTextEdit.ExtraSelection()
         cursor = QTextCursor(edit.document())
         cursor.setPosition(start if is_plain else _in_qt(text, start))
         cursor.setPosition(end if is_plain else _in_qt(text, end), QTextCursor.MoveMode.KeepAnchor)
         selection.cursor = cursor
-        look = selection.format
+        char_format = selection.format
         colour = QColor(theme.accent)
         if number == current:
-            look.setForeground(QColor(theme.on_accent))
+            char_format.setForeground(QColor(theme.on_accent))
         else:
             colour.setAlphaF(_FAINT)
-        look.setBackground(colour)
-        selection.format = look
-        made.append(selection)
-    return made
+        char_format.setBackground(colour)
+        selection.format = char_format
+        selections.append(selection)
+    return selections
 
 
 def _in_qt(text: str, place: int) -> int:

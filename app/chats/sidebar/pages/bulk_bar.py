@@ -16,20 +16,20 @@ class BulkBar(Panel):
     """The actions for several selected chats.
 
     Signals:
-        wanted(deed): The user wants this action for all selected chats.
-        let_go(): The user wants to clear the selection.
+        wanted(action): The user wants this action for all selected chats.
+        clear_selection(): The user wants to clear the selection.
         fill(menu): The menu of folders is about to open and has to be filled.
     """
 
     wanted = Signal(str)
-    let_go = Signal()
+    clear_selection = Signal()
     fill = Signal(QMenu)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "bulkBar", margins=(1.5, 0.5, 0.5, 0.75), spacing=0, parent=parent)
         self._words = Label("", "strong", name="bulkCount")
         close = IconButton("close", self.tr("Select none"), "bulkNone", size=16)
-        close.clicked.connect(self.let_go)
+        close.clicked.connect(self.clear_selection)
         top = QHBoxLayout()
         top.addWidget(self._words, 1)
         top.addWidget(close)
@@ -43,7 +43,7 @@ class BulkBar(Panel):
         below.setSpacing(0)
         below.addWidget(self._move)
         self._buttons: dict[str, IconButton] = {}
-        for deed, drawing, name in (
+        for action, drawing, name in (
             ("pin", "pin", self.tr("Pin")),
             ("unpin", "unpin", self.tr("Unpin")),
             ("archive", "archive", self.tr("Archive")),
@@ -53,12 +53,12 @@ class BulkBar(Panel):
             ("delete", "trash", self.tr("Delete")),
             ("purge", "trash", self.tr("Delete for good")),
         ):
-            button = IconButton(drawing, name, f"bulk-{deed}", size=18)
-            button.clicked.connect(lambda _=False, it=deed: self.wanted.emit(it))
-            if deed == "delete":
+            button = IconButton(drawing, name, f"bulk-{action}", size=18)
+            button.clicked.connect(lambda _=False, action=action: self.wanted.emit(action))
+            if action == "delete":
                 below.addStretch(1)
             below.addWidget(button)
-            self._buttons[deed] = button
+            self._buttons[action] = button
         self.box.addLayout(top)
         self.box.addLayout(below)
         self.hide()
@@ -78,6 +78,6 @@ class BulkBar(Panel):
         }
         self._words.setText(self.tr("{count} selected").format(count=figure(count)))
         self._move.setVisible(scope == "chats")
-        for deed, button in self._buttons.items():
-            button.setVisible(deed in offered[scope])
+        for action, button in self._buttons.items():
+            button.setVisible(action in offered[scope])
         self.setVisible(count > 1)

@@ -18,13 +18,13 @@ class ChatActions(QObject):
     """The actions on chats in the sidebar.
 
     Signals:
-        gone(ids): Chats were moved to the trash.
-        back(id): A chat is there again after *Undo*.
+        deleted(ids): Chats were moved to the trash.
+        restored(id): *Undo* brought a chat back from the trash.
         copied(id): A copy of a chat was made; its id.
     """
 
-    gone = Signal(object)
-    back = Signal(str)
+    deleted = Signal(object)
+    restored = Signal(str)
     copied = Signal(str)
 
     def __init__(
@@ -43,14 +43,14 @@ class ChatActions(QObject):
         self._reopen: str | None = None
         chats.changed.connect(self._changed)
 
-    def do(self, deed: str, which: Sequence[str] | str | None) -> None:
+    def do(self, action: str, target: Sequence[str] | str | None) -> None:
         """Run an action by its name.
 
         Args:
-            deed: The name, as rows, menus and keys use it.
-            which: The ids of chats, or the id of a folder.
+            action: The name, as rows, menus and keys use it.
+            target: The ids of chats, or the id of a folder.
         """
-        ids = [which] if isinstance(which, str) else which or ()
+        ids = [target] if isinstance(target, str) else target or ()
         chat_actions: dict[str, Callable[[Sequence[str]], object]] = {
             "pin": lambda ids: self._chats.set_pinned(True, *ids),
             "unpin": lambda ids: self._chats.set_pinned(False, *ids),
@@ -65,7 +65,7 @@ class ChatActions(QObject):
             "remove_folder": lambda ids: self.remove_folder(ids[0]),
         }
         if ids:
-            chat_actions[deed](ids)
+            chat_actions[action](ids)
 
     def duplicate(self, chat_id: str) -> None:
         """Copy a chat, so that the user can continue it in another way."""
@@ -78,7 +78,7 @@ class ChatActions(QObject):
         for chat_id in ids:
             self._generation.stop(chat_id)
         self._chats.delete(*ids)
-        self.gone.emit(ids)
+        self.deleted.emit(ids)
         if len(ids) == 1:
             words = self.tr("“{title}” was deleted.").format(title=title)
         else:
@@ -102,14 +102,14 @@ class ChatActions(QObject):
         """
         chats = self._known(ids)
         pinned = [chat.id for chat in chats if chat.pinned]
-        before: dict[str | None, list[str]] = {}
+        ids_by_folder: dict[str | None, list[str]] = {}
         for chat in chats:
-            before.setdefault(chat.folder_id, []).append(chat.id)
-        if set(before) == {folder_id} and not pinned:
+            ids_by_folder.setdefault(chat.folder_id, []).append(chat.id)
+        if set(ids_by_folder) == {folder_id} and not pinned:
             return
 
         def undo() -> None:
-            for folder, chat_ids in before.items():
+            for folder, chat_ids in ids_by_folder.items():
                 self._chats.move(folder, *chat_ids)
             self._chats.set_pinned(True, *pinned)
 
@@ -125,9 +125,9 @@ class ChatActions(QObject):
         """Remove a folder and keep its chats."""
         names = {folder.id: folder.name for folder in self._chats.folders()}
         self._chats.remove_folder(folder_id)
-        words = self.tr("The folder “{names}” was removed; its chats stay.")
+        words = self.tr("The folder “{name}” was removed; its chats stay.")
         self._notifier.offer_undo(
-            words.format(names=names.get(folder_id, "")),
+            words.format(name=names.get(folder_id, "")),
             lambda: self._chats.put_back_folder(folder_id),
         )
 
@@ -135,34 +135,34 @@ class ChatActions(QObject):
         """Delete chats in the trash for good, after asking."""
         if len(ids) == 1:
             headline = self.tr("Delete “{title}” for good?").format(title=self._title(ids))
-            said = self.tr("It cannot be restored after that.")
+            warning = self.tr("It cannot be restored after that.")
         else:
             headline = self.tr("Delete {count} chats for good?").format(count=figure(len(ids)))
-            said = self.tr("They cannot be restored after that.")
-        self._ask(headline, said, lambda: self._chats.delete_for_good(*ids))
+            warning = self.tr("They cannot be restored after that.")
+        self._ask(headline, warning, lambda: self._chats.delete_for_good(*ids))
 
     def empty_trash(self) -> None:
         """Delete all chats in the trash for good, after asking."""
         count = self._chats.count(TRASH)
         headline = self.tr("Empty the trash?")
         if count == 1:
-            said = self.tr("The chat in it cannot be restored after that.")
+            warning = self.tr("The chat in it cannot be restored after that.")
         else:
-            said = self.tr("The {count} chats in it cannot be restored after that.")
+            warning = self.tr("The {count} chats in it cannot be restored after that.")
         if count:
-            self._ask(headline, said.format(count=figure(count)), self._chats.empty_trash)
+            self._ask(headline, warning.format(count=figure(count)), self._chats.empty_trash)
 
     def _moved(self, folder_id: str | None, count: int) -> str:
         names = {folder.id: folder.name for folder in self._chats.folders()}
         if folder_id is None:
             return self.tr("Removed from its folder.")
-        words = self.tr("Moved to “{names}”.").format(names=names.get(folder_id, ""))
+        words = self.tr("Moved to “{name}”.").format(name=names.get(folder_id, ""))
         return words if count == 1 else f"{words} {self.tr('Chats: {count}.').format(count=count)}"
 
-    def _ask(self, headline: str, said: str, act: Callable[[], object]) -> None:
+    def _ask(self, headline: str, warning: str, act: Callable[[], object]) -> None:
         self._notifier.confirm(
             headline,
-            said,
+            warning,
             ("deleteForGood", self.tr("Delete for good")),
             ("keep", self.tr("Keep")),
             act,
@@ -180,11 +180,11 @@ class ChatActions(QObject):
     def _changed(self) -> None:
         if self._reopen:
             chat_id, self._reopen = self._reopen, None
-            self.back.emit(chat_id)
+            self.restored.emit(chat_id)
 
     def _title(self, ids: Sequence[str]) -> str:
         return next((chat.title for chat in self._known(ids[:1])), "")
 
     def _known(self, ids: Sequence[str]) -> list[Chat]:
-        found = (self._chats.chat(chat_id) for chat_id in ids)
-        return [chat for chat in found if chat]
+        chats = (self._chats.chat(chat_id) for chat_id in ids)
+        return [chat for chat in chats if chat]

@@ -27,7 +27,7 @@ class ChatList(RowList):
     Signals:
         opened(id): The user moved to a chat in the list.
         chosen(id): The user chose a chat with a click or Enter.
-        selected(count): The number of selected chats; two or more are a bulk.
+        selected(count): The number of selected chats; two or more are handled together.
     """
 
     opened = Signal(str)
@@ -86,7 +86,7 @@ class ChatList(RowList):
             self.shown = chat_id
             self.viewport().update()
 
-    def let_go(self) -> None:
+    def clear_selection(self) -> None:
         """Clear a selection of several chats."""
         self._select([self.shown] if self.shown else [])
 
@@ -130,13 +130,14 @@ class ChatList(RowList):
         return None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete, choose or fold the current row, or clear a bulk selection."""
         key, row = event.key(), self.chats.row(self.currentIndex())
         if not self.hasFocus():
             super().keyPressEvent(event)  # a key that the name editor ignored
         elif key == Qt.Key.Key_Delete:
             self._delete()
         elif key == Qt.Key.Key_Escape and self.is_bulk:
-            self.let_go()
+            self.clear_selection()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
             self._choose(self.currentIndex())
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and isinstance(row, FolderRow):
@@ -145,16 +146,19 @@ class ChatList(RowList):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Select a row without opening its chat."""
         self._quiet = True  # a press can start a drag; only a click opens a chat
         super().mousePressEvent(event)
         self._quiet = False
 
     def focusInEvent(self, event: QFocusEvent) -> None:
+        """Take the focus without opening a chat."""
         self._quiet = True  # Qt makes the first row current if none is; it must not open
         super().focusInEvent(event)
         self._quiet = False
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Close the name editor, and reload the list if it changed meanwhile."""
         super().closeEditor(editor, hint)
         if self._late:
             self._late = False
@@ -206,13 +210,15 @@ class ChatList(RowList):
 
     def _current_changed(self, index: QModelIndex) -> None:
         chat = self.chats.chat_at(index.row())
-        alone = self.selectionModel().isSelected(index) and not self.is_bulk
-        if chat and alone and not self._quiet and self.scope != "trash":
+        is_only_one = self.selectionModel().isSelected(index) and not self.is_bulk
+        if chat and is_only_one and not self._quiet and self.scope != "trash":
             self.opened.emit(chat.id)
 
     def _selection_changed(self) -> None:
         # Read now: after a chat moves, its old row belongs to another chat until `reload`.
-        self._ids = [it for first, last in self._ranges() for it in self.chats.ids_in(first, last)]
+        self._ids = [
+            chat_id for first, last in self._ranges() for chat_id in self.chats.ids_in(first, last)
+        ]
         self.is_bulk = len(self._ids) > 1
         self.selected.emit(len(self._ids))
         self._refresh_soon()

@@ -29,7 +29,7 @@ from app.chats.sidebar.pages.rows import (
     Scope,
     layout_of,
     place_of,
-    put_there,
+    sort_time,
 )
 
 ROW = Qt.ItemDataRole.UserRole
@@ -68,7 +68,7 @@ class ChatModel(QAbstractListModel):
         return self._scope
 
     @property
-    def chats_held(self) -> int:
+    def chats_in_memory(self) -> int:
         """The number of chats in memory, which is bounded."""
         return sum(len(page) for page in self._pages.values())
 
@@ -125,10 +125,10 @@ class ChatModel(QAbstractListModel):
             return QModelIndex()
         place = place_of(chat)
         # Start with the last chat of the same time: chats with equal times have no fixed order.
-        offset = self._chats.count_since(place, put_there(chat)) - 1
+        offset = self._chats.count_since(place, sort_time(chat)) - 1
         while offset >= 0:
             other = self._chat(place, offset)
-            if other is None or other.id == chat_id or put_there(other) != put_there(chat):
+            if other is None or other.id == chat_id or sort_time(other) != sort_time(chat):
                 break
             offset -= 1
         row = self._layout.row_of(place, offset)
@@ -148,9 +148,9 @@ class ChatModel(QAbstractListModel):
 
     def rows_of(self, chat_ids: Iterable[str]) -> list[int]:
         """Return the rows of these chats, sorted, without chats that are not listed."""
-        wanted = set(chat_ids)
-        if len(wanted) <= 2:
-            found = (self.index_of(chat_id) for chat_id in wanted)
+        remaining = set(chat_ids)
+        if len(remaining) <= 2:
+            found = (self.index_of(chat_id) for chat_id in remaining)
             return sorted(index.row() for index in found if index.isValid())
         rows: list[int] = []
         for section in self._layout.sections:
@@ -158,10 +158,10 @@ class ChatModel(QAbstractListModel):
                 limit = min(_AT_ONCE, section.offset + section.count - start)
                 for offset, chat in enumerate(self._chats.page(section.place, start, limit), start):
                     row = self._layout.row_of(section.place, offset)
-                    if chat.id in wanted and row is not None:
+                    if chat.id in remaining and row is not None:
                         rows.append(row)
-                        wanted.discard(chat.id)
-                if not wanted:
+                        remaining.discard(chat.id)
+                if not remaining:
                     return rows
         return rows
 
@@ -183,12 +183,14 @@ class ChatModel(QAbstractListModel):
     def are_pinned(self, first: int, last: int) -> bool:
         """Return whether all chats in a range of rows are pinned, both ends included."""
         spots = map(self._layout.spot, range(first, last + 1))
-        return all(it.section.place == PINNED for it in spots if it.offset is not None)
+        return all(spot.section.place == PINNED for spot in spots if spot.offset is not None)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt declares it
+        """Return the number of rows of the list."""
         return 0 if parent.isValid() else self._layout.rows
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a row (`ROW`), or its text for a view, a tooltip or a screen reader."""
         row = self.row(index)
         if role == ROW:
             return row
@@ -196,25 +198,27 @@ class ChatModel(QAbstractListModel):
             return self._spoken(row)
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(filter(None, (self._text(row), self._state(row))))
-        shown = (
+        text_roles = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
         )
-        return self._text(row) if role in shown else None
+        return self._text(row) if role in text_roles else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
+        """Return whether a row can be selected, dragged, renamed or dropped on."""
         flag = Qt.ItemFlag
         row = self.row(index)
         usable = flag.ItemIsEnabled | flag.ItemIsSelectable
         if isinstance(row, ChatRow):
-            takes = flag.ItemIsDropEnabled if self._scope == "chats" else flag.NoItemFlags
-            changes = flag.NoItemFlags if self._scope == "trash" else flag.ItemIsEditable
-            return usable | flag.ItemIsDragEnabled | takes | changes
+            drop_flag = flag.ItemIsDropEnabled if self._scope == "chats" else flag.NoItemFlags
+            edit_flag = flag.NoItemFlags if self._scope == "trash" else flag.ItemIsEditable
+            return usable | flag.ItemIsDragEnabled | drop_flag | edit_flag
         if isinstance(row, FolderRow):
             return usable | flag.ItemIsEditable | flag.ItemIsDropEnabled
         return flag.NoItemFlags
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Emit `renamed` with the entered name; return False if nothing changed."""
         name, row = str(value).strip(), self.row(index)
         if role != Qt.ItemDataRole.EditRole or not name or name == self._text(row):
             return False
@@ -222,12 +226,15 @@ class ChatModel(QAbstractListModel):
         return True
 
     def supportedDropActions(self) -> Qt.DropAction:
+        """Return that dropped chats are moved."""
         return Qt.DropAction.MoveAction
 
     def mimeTypes(self) -> list[str]:
+        """Return the type of dragged chats."""
         return [CHATS_MIME]
 
     def mimeData(self, indexes: list[QModelIndex]) -> QMimeData:  # type: ignore[override]
+        """Return the ids of the dragged chats, one per line."""
         rows = (self.row(index) for index in indexes)
         ids = [row.chat.id for row in rows if isinstance(row, ChatRow)]
         data = QMimeData()
@@ -260,8 +267,8 @@ class ChatModel(QAbstractListModel):
             if row.folded
             else self.tr("Folder {name}, expanded, {count} chats")
         )
-        said = words.format(name=row.folder.name, count=row.count)
-        return ", ".join((said, *self._marks_in(row)))
+        text = words.format(name=row.folder.name, count=row.count)
+        return ", ".join((text, *self._marks_in(row)))
 
     def _marks_in(self, row: FolderRow) -> list[str]:
         """Return a text with the number of chats for each mark in a folded folder."""

@@ -39,26 +39,30 @@ class DownloadBadge(RowButton):
         """Show the progress of the downloads that are not finished."""
         from app.models.downloads.pages.download_words import UNDER_WAY
 
-        going = [it for it in downloads if it.state in UNDER_WAY]
-        self.setVisible(bool(going))
-        if not going:
+        running = [download for download in downloads if download.state in UNDER_WAY]
+        self.setVisible(bool(running))
+        if not running:
             return
-        done = sum(it.bytes_done for it in going)
-        total = sum(it.wanted.bytes_total for it in going)
+        done = sum(download.bytes_done for download in running)
+        total = sum(download.wanted.bytes_total for download in running)
         percent = round(100 * done / total) if total else 0
         self._bar.setValue(percent)
-        words = self._in_words(going, percent)
+        words = self._in_words(running, percent)
         self._words.setText(words)
         self.setAccessibleName(self.tr("Downloads: {words}").format(words=words))
         self.setToolTip(words)
 
-    def _in_words(self, going: Sequence[Download], percent: int) -> str:
+    def _in_words(self, running: Sequence[Download], percent: int) -> str:
         from app.models.downloads.pages.download_words import duration, in_words
 
-        if len(going) == 1:
-            return in_words(going[0])
-        words = self.tr("{count} downloads, {percent} %").format(count=len(going), percent=percent)
-        left = [it.seconds_left for it in going if it.seconds_left is not None]
-        if not left:
+        if len(running) == 1:
+            return in_words(running[0])
+        words = self.tr("{count} downloads, {percent} %").format(
+            count=len(running), percent=percent
+        )
+        remaining = [
+            download.seconds_left for download in running if download.seconds_left is not None
+        ]
+        if not remaining:
             return words
-        return self.tr("{words}, {left} left").format(words=words, left=duration(max(left)))
+        return self.tr("{words}, {left} left").format(words=words, left=duration(max(remaining)))

@@ -61,6 +61,7 @@ class HitDelegate(QStyledItemDelegate):
         self._view = view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        """Return the height of a hit for the width of the list."""
         width = self._view.viewport().width()
         hit: Hit = index.data(HIT)
         height = option.fontMetrics.height() + scaled(2 * GRID)
@@ -71,6 +72,7 @@ class HitDelegate(QStyledItemDelegate):
         return QSize(0, height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        """Paint a hit."""
         theme = theme_of(self._view.palette())
         hit: Hit = index.data(HIT)
         painter.save()
@@ -137,32 +139,32 @@ def _layout(
     font: QFont,
     width: int,
     theme: Theme,
-    most: int,
+    most_lines: int,
 ) -> QTextLayout:
-    layout = QTextLayout(_fitting(text, font, width, most), font)
+    layout = QTextLayout(_fitting(text, font, width, most_lines), font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout.setTextOption(option)
     layout.setFormats([_mark(text, start, end, theme) for start, end in marks])
-    _lay_out(layout, width, most)
+    _lay_out(layout, width, most_lines)
     return layout
 
 
-def _fitting(text: str, font: QFont, width: int, most: int) -> str:
+def _fitting(text: str, font: QFont, width: int, most_lines: int) -> str:
     """Return the part of a text that fits, with “…” for the rest.
 
     Args:
         text: The text.
         font: The font.
         width: The width of a line in pixels.
-        most: The maximum number of lines.
+        most_lines: The maximum number of lines.
     """
     layout = QTextLayout(text, font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout.setTextOption(option)
-    if most > 1:
-        _lay_out(layout, width, most - 1)
+    if most_lines > 1:
+        _lay_out(layout, width, most_lines - 1)
         last = layout.lineAt(layout.lineCount() - 1)
         start = last.textStart() + last.textLength()
     else:
@@ -173,10 +175,10 @@ def _fitting(text: str, font: QFont, width: int, most: int) -> str:
     return head + QFontMetrics(font).elidedText(rest, Qt.TextElideMode.ElideRight, room)
 
 
-def _lay_out(layout: QTextLayout, width: int, most: int) -> None:
+def _lay_out(layout: QTextLayout, width: int, most_lines: int) -> None:
     layout.beginLayout()
     height = 0.0
-    for _ in range(most):
+    for _ in range(most_lines):
         line = layout.createLine()
         if not line.isValid():
             break
@@ -191,28 +193,28 @@ def _mark(text: str, start: int, end: int, theme: Theme) -> QTextLayout.FormatRa
 
     Qt counts two for a character beyond the first plane, so Python's positions are converted.
     """
-    made = QTextLayout.FormatRange()
-    made.start = len(text[:start].encode("utf-16-le")) // 2
-    made.length = len(text[start:end].encode("utf-16-le")) // 2
-    look = QTextCharFormat()
-    look.setForeground(QColor(theme.accent_text))
-    look.setFontWeight(QFont.Weight.DemiBold)
-    made.format = look
-    return made
+    range_format = QTextLayout.FormatRange()
+    range_format.start = len(text[:start].encode("utf-16-le")) // 2
+    range_format.length = len(text[start:end].encode("utf-16-le")) // 2
+    char_format = QTextCharFormat()
+    char_format.setForeground(QColor(theme.accent_text))
+    char_format.setFontWeight(QFont.Weight.DemiBold)
+    range_format.format = char_format
+    return range_format
 
 
 def _small(font: QFont) -> QFont:
-    made = QFont(font)
-    made.setPixelSize(
+    small_font = QFont(font)
+    small_font.setPixelSize(
         max(1, round(font.pixelSize() * SMALL / BASE)) if font.pixelSize() > 0 else SMALL
     )
-    return made
+    return small_font
 
 
 def _bold(font: QFont) -> QFont:
-    made = QFont(font)
-    made.setWeight(QFont.Weight.Medium)
-    return made
+    bold_font = QFont(font)
+    bold_font.setWeight(QFont.Weight.Medium)
+    return bold_font
 
 
 class HitModel(QAbstractListModel):
@@ -223,19 +225,22 @@ class HitModel(QAbstractListModel):
         self.hits: Sequence[Hit] = ()
 
     def set_hits(self, hits: Sequence[Hit]) -> None:
+        """Replace all hits."""
         self.beginResetModel()
         self.hits = hits
         self.endResetModel()
 
     def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - as Qt declares it
+        """Return the number of hits."""
         return 0 if parent.isValid() else len(self.hits)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a hit (`HIT`), its time (`WHEN`), or its text."""
         hit = self.hits[index.row()]
         if role == HIT:
             return hit
         if role == WHEN:
-            return when(hit.chat.updated, datetime.now().astimezone())
+            return time_text(hit.chat.updated, datetime.now().astimezone())
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             return f"{hit.chat.title}: {hit.snippet}" if hit.message_id else hit.chat.title
         return hit.chat.title if role == Qt.ItemDataRole.DisplayRole else None
@@ -268,9 +273,11 @@ class HitList(QListView):
 
     @property
     def hits(self) -> Sequence[Hit]:
+        """The hits that are listed."""
         return self._hits.hits
 
     def show_hits(self, hits: Sequence[Hit]) -> None:
+        """List other hits, from the first one on."""
         self._hits.set_hits(hits)
         self.scrollToTop()
 
@@ -287,6 +294,7 @@ class HitList(QListView):
             self.chosen.emit(self.hits[0])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Choose a hit on Enter; leave the list with Up on the first hit."""
         row = self.currentIndex().row()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row >= 0:
             self._choose(self.currentIndex())
@@ -299,7 +307,7 @@ class HitList(QListView):
         self.chosen.emit(self.hits[index.row()])
 
 
-def when(updated: float, now: datetime) -> str:
+def time_text(updated: float, now: datetime) -> str:
     """Format the time of a chat: a time for today, day and month for this year, or a date.
 
     Times and dates are written as in the user's country.

@@ -73,7 +73,7 @@ class PlaceBar(QWidget):
         """
         names = self._names()
         self._button.setText(names[scope])
-        self._button.setAccessibleName(self.tr("Shown: {names}").format(names=names[scope]))
+        self._button.setAccessibleName(self.tr("Shown: {name}").format(name=names[scope]))
         self._back.setVisible(scope != "chats")
         self._folder.setVisible(scope == "chats")
         self._empty.setVisible(scope == "trash" and count > 0)

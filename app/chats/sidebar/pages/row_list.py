@@ -56,7 +56,7 @@ class RowActions(QWidget):
     """The buttons on a row.
 
     Signals:
-        wanted(deed): The user pressed the first button, whose action depends on the row.
+        wanted(action): The user pressed the first button, whose action depends on the row.
         more(): The user wants the menu with all actions.
     """
 
@@ -66,9 +66,9 @@ class RowActions(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("rowActions")
-        self._deed = ""
+        self._action = ""
         self._first = IconButton("pin", self.tr("Pin"), "rowAction", size=16)
-        self._first.clicked.connect(lambda: self.wanted.emit(self._deed))
+        self._first.clicked.connect(lambda: self.wanted.emit(self._action))
         self._more = IconButton("more", self.tr("More"), "rowMore", size=16)
         self._more.clicked.connect(self.more)
         row = QHBoxLayout(self)
@@ -85,13 +85,13 @@ class RowActions(QWidget):
             self._more.rename(self.tr("More for {title}").format(title=row.folder.name))
             return
         if scope == "trash":
-            drawing, self._deed, words = "restore", "restore", self.tr("Restore {title}")
+            drawing, self._action, words = "restore", "restore", self.tr("Restore {title}")
         elif scope == "archive":
-            drawing, self._deed, words = "unarchive", "unarchive", self.tr("Unarchive {title}")
+            drawing, self._action, words = "unarchive", "unarchive", self.tr("Unarchive {title}")
         elif row.chat.pinned:
-            drawing, self._deed, words = "unpin", "unpin", self.tr("Unpin {title}")
+            drawing, self._action, words = "unpin", "unpin", self.tr("Unpin {title}")
         else:
-            drawing, self._deed, words = "pin", "pin", self.tr("Pin {title}")
+            drawing, self._action, words = "pin", "pin", self.tr("Pin {title}")
         self._first.redraw(drawing)
         self._first.rename(words.format(title=row.chat.title))
         self._first.show()
@@ -101,7 +101,7 @@ class RowActions(QWidget):
 Index = QModelIndex | QPersistentModelIndex
 INSET = 10
 """Pixels from the edge of a row to its text."""
-_SIGN = 16
+_ICON = 16
 """The width of an icon in a row, in pixels."""
 _GAP = 4
 _DOT = 8
@@ -117,9 +117,11 @@ class RowDelegate(QStyledItemDelegate):
         self._view = view
 
     def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
+        """Return the height of a row, which is the same for all."""
         return QSize(0, max(scaled(4 * GRID), option.fontMetrics.height() + scaled(2 * GRID)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint a heading, a folder or a chat."""
         row, theme = index.data(ROW), theme_of(self._view.palette())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -131,8 +133,8 @@ class RowDelegate(QStyledItemDelegate):
                 painter, room, row, theme, has_actions=room.right() < self._end(option)
             )
         elif isinstance(row, ChatRow):
-            shown = row.chat.id == self._view.shown
-            painter.setFont(_font(option.font, bold=shown))
+            is_shown = row.chat.id == self._view.shown
+            painter.setFont(_font(option.font, bold=is_shown))
             _mark(painter, room, row.chat.mark, theme)
             _write(painter, room, row.chat.title, theme.text)
         else:
@@ -143,17 +145,20 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """Create the field for a new name."""
         editor = QLineEdit(parent)
         editor.setObjectName("renameRow")
-        editor.setAccessibleName(self.tr("New name for {data}").format(data=index.data()))
+        editor.setAccessibleName(self.tr("New name for {name}").format(name=index.data()))
         return editor
 
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, _index: Index
     ) -> None:
+        """Give the field the whole row."""
         editor.setGeometry(option.rect)
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        """Hand the entered name to the model."""
         if isinstance(editor, QLineEdit):
             model.setData(index, editor.text())
 
@@ -190,8 +195,8 @@ class RowDelegate(QStyledItemDelegate):
         count = str(row.count) if row.count and not has_actions else ""
         _mark(painter, room, next(iter(row.marks), ""), theme)
         room.setLeft(room.left() - scaled(_GAP))
-        for sign in ("right" if row.folded else "down", "folder"):
-            _sign(painter, room, sign, theme.muted)
+        for icon_name in ("right" if row.folded else "down", "folder"):
+            _draw_icon(painter, room, icon_name, theme.muted)
         painter.setFont(_font(self._view.font(), small=True))
         width = painter.fontMetrics().horizontalAdvance(count)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -203,7 +208,7 @@ class RowDelegate(QStyledItemDelegate):
         """Return the room for the text."""
         row = index.data(ROW)
         indent = isinstance(row, ChatRow) and row.place.kind == "folder"
-        left = scaled(INSET) + (scaled(_SIGN + _GAP) if indent else 0)
+        left = scaled(INSET) + (scaled(_ICON + _GAP) if indent else 0)
         room = rect.adjusted(left, 0, -scaled(INSET), 0)
         room.setRight(room.right() - self._view.room_for_actions(index.row()))
         return room
@@ -213,17 +218,19 @@ class RowDelegate(QStyledItemDelegate):
 
 
 def _font(font: QFont, *, bold: bool = False, small: bool = False) -> QFont:
-    made = QFont(font)
+    changed = QFont(font)
     if bold:
-        made.setWeight(QFont.Weight.DemiBold)
+        changed.setWeight(QFont.Weight.DemiBold)
     if small:
-        made.setPixelSize(round(font.pixelSize() * SMALL / BASE) if font.pixelSize() > 0 else SMALL)
-    return made
+        changed.setPixelSize(
+            round(font.pixelSize() * SMALL / BASE) if font.pixelSize() > 0 else SMALL
+        )
+    return changed
 
 
-def _sign(painter: QPainter, room: QRect, name: str, colour: str) -> None:
+def _draw_icon(painter: QPainter, room: QRect, name: str, colour: str) -> None:
     """Draw an icon at the left of `room`, and shrink `room` by it."""
-    size = scaled(_SIGN)
+    size = scaled(_ICON)
     top = room.top() + (room.height() - size) // 2
     ratio = painter.device().devicePixelRatioF()
     painter.drawPixmap(room.left(), top, pixmap(name, colour, size, ratio))
@@ -234,7 +241,7 @@ def _mark(painter: QPainter, room: QRect, mark: ChatMark, theme: Theme) -> None:
     """Draw the mark of a chat's state at the right of `room`, and shrink `room` by it."""
     if not mark:
         return
-    size = scaled(_SIGN)
+    size = scaled(_ICON)
     place = QRect(room.right() + 1 - size, room.top(), size, room.height())
     if mark == "unread":
         radius = scaled(_DOT) / 2
@@ -242,13 +249,13 @@ def _mark(painter: QPainter, room: QRect, mark: ChatMark, theme: Theme) -> None:
         painter.setBrush(QColor(theme.accent))
         painter.drawEllipse(place.toRectF().center(), radius, radius)
     else:
-        signs = {
+        icons = {
             "writing": ("pencil", theme.accent_text),
             "failed": ("warning", theme.danger),
             "interrupted": ("pause", theme.danger),
             "waiting": ("clock", theme.muted),
         }
-        _sign(painter, place, *signs[mark])
+        _draw_icon(painter, place, *icons[mark])
     room.setRight(room.right() - size - scaled(_GAP))
 
 
@@ -261,8 +268,8 @@ def _write(
 ) -> None:
     painter.setPen(QColor(colour))
     line = isolated(" ".join(text.split()))
-    shown = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, align | _LINE, shown)
+    visible_text = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
+    painter.drawText(room, align | _LINE, visible_text)
 
 
 BATCH = 500
@@ -279,7 +286,7 @@ class RowList(QListView):
         drop_row: The row under dragged chats, or -1.
 
     Signals:
-        wanted(deed, ids): The user wants an action on chats; see `ChatActions`.
+        wanted(action, ids): The user wants an action on chats; see `ChatActions`.
         menu(row, place): The user wants the menu of a row, at this place on the screen.
         dropped(row, ids): The user dropped chats on a row.
     """
@@ -329,8 +336,8 @@ class RowList(QListView):
         actions = RowActions(self.viewport())
         actions.wanted.connect(self._want)
         actions.more.connect(lambda: self._ask_menu(self._with_actions))
-        for one, following in pairwise((self, *actions.findChildren(IconButton))):
-            self.setTabOrder(one, following)
+        for previous, following in pairwise((self, *actions.findChildren(IconButton))):
+            self.setTabOrder(previous, following)
         return actions
 
     @property
@@ -342,27 +349,33 @@ class RowList(QListView):
         """Do nothing, because Qt would read every chat; the search field above searches."""
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Show the buttons on the row under the pointer."""
         super().mouseMoveEvent(event)
         self._hover(self.indexAt(event.position().toPoint()).row())
 
     def viewportEvent(self, event: QEvent) -> bool:
+        """Hide the buttons when the pointer leaves the list."""
         if event.type() is QEvent.Type.Leave:
             self._hover(-1)
         return super().viewportEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Place the buttons for the new width."""
         super().resizeEvent(event)
         self._refresh_soon()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the buttons on the current row."""
         super().focusInEvent(event)
         self._refresh_soon()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Hide the buttons on the current row."""
         super().focusOutEvent(event)
         self._refresh_soon()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Emit `menu` for the clicked row, or for the current row if a key opened it."""
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         row = self.chats.row(index)
@@ -371,21 +384,25 @@ class RowList(QListView):
             self.menu.emit(row, self.viewport().mapToGlobal(place))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept dragged chats, except in the archive and the trash."""
         if event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats":
             event.acceptProposedAction()
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Highlight the row under the dragged chats."""
         super().dragMoveEvent(event)  # scrolls at the edges
         index = self.indexAt(event.position().toPoint())
-        takes = event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats"
-        self._show_drop(index.row() if takes else -1)
-        event.setAccepted(takes and index.isValid())
+        accepts = event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats"
+        self._show_drop(index.row() if accepts else -1)
+        event.setAccepted(accepts and index.isValid())
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Remove the highlight."""
         super().dragLeaveEvent(event)
         self._show_drop(-1)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        """Emit `dropped` for the row under the pointer."""
         row = self.chats.row(self.indexAt(event.position().toPoint()))
         self._show_drop(-1)
         # The view must not remove the dragged rows: the list is read again.
@@ -398,10 +415,10 @@ class RowList(QListView):
         """Place the row's buttons again, once for all changes in this turn of the event loop."""
         self._soon.start()
 
-    def _want(self, deed: str) -> None:
+    def _want(self, action: str) -> None:
         row = self._row(self._with_actions)
         if isinstance(row, ChatRow):
-            self.wanted.emit(deed, [row.chat.id])
+            self.wanted.emit(action, [row.chat.id])
 
     def _ask_menu(self, number: int) -> None:
         row = self._row(number)

@@ -29,13 +29,17 @@ Group = Literal["pinned", "folders", "today", "yesterday", "week", "earlier"]
 class ChatRows(Protocol):
     """The source of the rows, which counts chats and lists folders."""
 
-    def count(self, place: Place) -> int: ...
+    def count(self, place: Place) -> int:
+        """Return the number of chats in a place."""
 
-    def count_since(self, place: Place, when: float) -> int: ...
+    def count_since(self, place: Place, when: float) -> int:
+        """Return the number of chats in a place since a time, in seconds since 1970."""
 
-    def marks(self, place: Place) -> Mapping[ChatMark, int]: ...
+    def marks(self, place: Place) -> Mapping[ChatMark, int]:
+        """Return the number of chats with each mark in a place."""
 
-    def folders(self) -> list[Folder]: ...
+    def folders(self) -> list[Folder]:
+        """Return the folders in their order."""
 
 
 @dataclass(frozen=True)
@@ -129,30 +133,30 @@ class Layout:
         return None
 
 
-def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
+def layout_of(source: ChatRows, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
     """Lay out the list.
 
     Args:
-        shelf: The source of the rows.
+        source: The source of the rows.
         scope: The list to show.
         folded: The ids of the folders whose chats are not listed.
         now: The current local time.
     """
     if scope == "archive":
-        return Layout([ListSection(None, ARCHIVE, 0, shelf.count(ARCHIVE))])
+        return Layout([ListSection(None, ARCHIVE, 0, source.count(ARCHIVE))])
     if scope == "trash":
-        return Layout([ListSection(None, TRASH, 0, shelf.count(TRASH))])
-    pinned = shelf.count(PINNED)
+        return Layout([ListSection(None, TRASH, 0, source.count(TRASH))])
+    pinned = source.count(PINNED)
     sections = [ListSection(Heading("pinned"), PINNED, 0, pinned)] if pinned else []
-    folders = shelf.folders()
+    folders = source.folders()
     if folders:
         sections.append(ListSection(Heading("folders"), CHATS))
     for folder in folders:
         place = folder_place(folder.id)
-        count, is_folded = shelf.count(place), folder.id in folded
-        head = FolderRow(folder, count, is_folded, shelf.marks(place) if is_folded else {})
+        count, is_folded = source.count(place), folder.id in folded
+        head = FolderRow(folder, count, is_folded, source.marks(place) if is_folded else {})
         sections.append(ListSection(head, place, 0, 0 if is_folded else count))
-    return Layout(sections + _by_day(shelf, now))
+    return Layout(sections + _by_day(source, now))
 
 
 def place_of(chat: Chat) -> Place:
@@ -166,21 +170,21 @@ def place_of(chat: Chat) -> Place:
     return folder_place(chat.folder_id) if chat.folder_id else CHATS
 
 
-def put_there(chat: Chat) -> float:
+def sort_time(chat: Chat) -> float:
     """Return the time by which a place sorts its chats, in seconds since 1970."""
     return chat.deleted or chat.archived or chat.updated
 
 
-def _by_day(shelf: ChatRows, now: datetime) -> list[ListSection]:
+def _by_day(source: ChatRows, now: datetime) -> list[ListSection]:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    begins: list[tuple[Group, datetime]] = [
+    starts: list[tuple[Group, datetime]] = [
         ("today", today),
         ("yesterday", today - timedelta(days=1)),
         ("week", today - timedelta(days=6)),
     ]
-    ends = [(group, shelf.count_since(CHATS, begin.timestamp())) for group, begin in begins]
+    ends = [(group, source.count_since(CHATS, start.timestamp())) for group, start in starts]
     sections, offset = [], 0
-    for group, end in (*ends, ("earlier", shelf.count(CHATS))):
+    for group, end in (*ends, ("earlier", source.count(CHATS))):
         if end > offset:
             sections.append(ListSection(Heading(group), CHATS, offset, end - offset))
             offset = end

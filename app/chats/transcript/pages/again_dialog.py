@@ -41,9 +41,9 @@ class AgainDialog(FormDialog):
         super().__init__("againDialog", title, save, "againCancel", parent=parent)
         self._choose = choose
         self._model = ModelBox("againInModel", self.tr("Same as this chat"))
-        model = next((it.id for it in entries if current in {it.id, it.name}), None)
+        model = next((entry.id for entry in entries if current in {entry.id, entry.name}), None)
         self._model.show_models(entries, model)
-        self._usual_model = self._model.chosen_model
+        self._default_model = self._model.chosen_model
         self._temperature = DoubleSpinBox()
         self._temperature.setObjectName("againTemperature")
         self._temperature.setRange(-0.1, 5.0)
@@ -56,35 +56,35 @@ class AgainDialog(FormDialog):
                 temperature=f"{settings.temperature:g}"
             )
         )
-        self._most = SpinBox()
-        self._most.setObjectName("againMaxTokens")
-        self._most.setRange(0, 1_000_000)
-        self._most.setSpecialValueText(self.tr("Unchanged"))
+        self._max_tokens = SpinBox()
+        self._max_tokens.setObjectName("againMaxTokens")
+        self._max_tokens.setRange(0, 1_000_000)
+        self._max_tokens.setSpecialValueText(self.tr("Unchanged"))
         self._seed = LineField("againSeed", self.tr("Seed"), hint=self.tr("New"))
-        said = self.tr("The current answer stays as another branch.")
+        explanation = self.tr("The current answer stays as another branch.")
         form = QGridLayout()
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID + 2)
         fields = (
             (self.tr("Model"), self._model),
             (self.tr("Temperature"), self._temperature),
-            (self.tr("Longest answer, in tokens"), self._most),
+            (self.tr("Longest answer, in tokens"), self._max_tokens),
             (self.tr("Seed"), self._seed),
         )
         for row, (title, field) in enumerate(fields):
             field.setAccessibleName(title)
             form.addWidget(Label(title, wrap=True), row, 0)
             form.addWidget(field, row, 1)
-        self.lay_out(Label(said, "muted", wrap=True), form, first=self._model)
+        self.lay_out(Label(explanation, "muted", wrap=True), form, first=self._model)
 
     def _go(self) -> None:
         changes: dict[str, object] = {}
-        if self._model.chosen_model != self._usual_model:
+        if self._model.chosen_model != self._default_model:
             changes["model"] = self._model.chosen_model
         if self._temperature.value() >= 0:
             changes["temperature"] = round(self._temperature.value(), 1)
-        if self._most.value():
-            changes["max_tokens"] = self._most.value()
+        if self._max_tokens.value():
+            changes["max_tokens"] = self._max_tokens.value()
         if self._seed.text().strip().isdigit():
             changes["seed"] = int(self._seed.text())
         self.accept()

@@ -28,29 +28,29 @@ _SETTINGS = (
 
 def rows_of(answer: StoredMessage) -> list[Row]:
     """Return the name and the value of each known detail of an answer."""
-    asked = from_json(answer.asked)
+    record = from_json(answer.asked)
     rows: list[Row] = []
-    if asked is not None and asked.edited:
-        who = _tr("facts", "You, in place of {name}").format(
-            name=asked.name or _tr("facts", "the model")
+    if record is not None and record.edited:
+        writer = _tr("facts", "You, in place of {name}").format(
+            name=record.name or _tr("facts", "the model")
         )
-        rows.append((_tr("facts", "Written by"), who))
-    elif asked is not None:
-        rows.append((_tr("facts", "Model"), asked.name))
-        rows.append((_tr("facts", "Started by"), ", ".join(asked.before)))
+        rows.append((_tr("facts", "Written by"), writer))
+    elif record is not None:
+        rows.append((_tr("facts", "Model"), record.name))
+        rows.append((_tr("facts", "Started by"), ", ".join(record.before)))
     elif answer.facts is not None:
         rows.append((_tr("facts", "Model"), answer.facts.model))
     rows.append((_tr("facts", "Asked"), moment(answer.created)))
     if answer.facts is not None:
-        rows += _of_facts(answer.facts)
+        rows += _rows_of_facts(answer.facts)
     if answer.reasoning_s:
         rows.append((_tr("facts", "Reasoned for"), _seconds(answer.reasoning_s)))
-    if asked is not None and not asked.edited:
-        rows += _of_asked(asked)
+    if record is not None and not record.edited:
+        rows += _rows_of_record(record)
     return [row for row in rows if row[1]]
 
 
-def _of_facts(facts: AnswerFacts) -> list[Row]:
+def _rows_of_facts(facts: AnswerFacts) -> list[Row]:
     rows = [
         (_tr("facts", "Engine"), proper_name(facts.engine)),
         (_tr("facts", "Why this engine"), translated(facts.why)),
@@ -98,21 +98,21 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
     return rows
 
 
-def _of_asked(asked: AnswerRecord) -> list[Row]:
-    shown = [
-        f"{name} {asked.settings[name]:g}"
-        if isinstance(asked.settings[name], float)
-        else f"{name} {asked.settings[name]}"
+def _rows_of_record(record: AnswerRecord) -> list[Row]:
+    settings = [
+        f"{name} {record.settings[name]:g}"
+        if isinstance(record.settings[name], float)
+        else f"{name} {record.settings[name]}"
         for name in _SETTINGS
-        if asked.settings.get(name) not in {None, 0, ""} or name == "temperature"
-        if name in asked.settings
+        if record.settings.get(name) not in {None, 0, ""} or name == "temperature"
+        if name in record.settings
     ]
-    rows = [(_tr("facts", "Settings"), ", ".join(shown))]
-    prompt = str(asked.settings.get("system_prompt") or "").strip()
+    rows = [(_tr("facts", "Settings"), ", ".join(settings))]
+    prompt = str(record.settings.get("system_prompt") or "").strip()
     if prompt:
         rows.append((_tr("facts", "System prompt"), prompt))
-    if asked.parts > 1:
-        words = _tr("facts", "{parts} parts, stopped and continued").format(parts=asked.parts)
+    if record.parts > 1:
+        words = _tr("facts", "{parts} parts, stopped and continued").format(parts=record.parts)
         rows.append((_tr("facts", "Written in"), words))
     return rows
 

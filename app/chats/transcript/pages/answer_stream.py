@@ -37,7 +37,7 @@ class AnswerStream(QObject):
         generation.reasoning.connect(self._reasoning)
         generation.was_reasoning.connect(self._was_reasoning)
         generation.ended.connect(self._ended)
-        generation.saved.connect(transcript.renew)
+        generation.saved.connect(transcript.update_message)
 
     def begin(self, answer_id: str, server: str) -> None:
         """Show that an answer was requested.
@@ -99,4 +99,4 @@ class AnswerStream(QObject):
 
     def _ended(self, answer: StoredMessage) -> None:
         self._servers.pop(answer.id, None)
-        self._transcript.renew(answer)
+        self._transcript.update_message(answer)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class AnswerVoice(QObject):
     """Announcements of running answers.
 
-    It announces nothing for a hidden chat, for text that was there before, or from the reasoning.
+    It announces nothing of a hidden chat, of older text, or of the reasoning.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class AnswerVoice(QObject):
         generation.reasoning.connect(
             lambda answer_id, _: self._wait(answer_id, self.tr("The model is thinking."))
         )
-        generation.text.connect(self._came)
+        generation.text.connect(self._add_text)
         generation.was_reasoning.connect(lambda answer_id: self._splitters.pop(answer_id, None))
         generation.ended.connect(self._ended)
 
@@ -58,7 +58,7 @@ class AnswerVoice(QObject):
             self._waiting_for[answer_id] = words
             self._say(answer_id, words)
 
-    def _came(self, answer_id: str, text: str) -> None:
+    def _add_text(self, answer_id: str, text: str) -> None:
         splitter = self._splitters.setdefault(answer_id, SentenceSplitter())
         self._read(answer_id, splitter.feed(text))
 
@@ -78,7 +78,7 @@ class AnswerVoice(QObject):
             self._say(answer.id, self.tr("The answer is complete."))
 
     def _read(self, answer_id: str, spoken: Sequence[Spoken]) -> None:
-        words = " ".join(self._words(it) for it in spoken)
+        words = " ".join(self._words(part) for part in spoken)
         self._say(answer_id, words)
 
     def _words(self, spoken: Spoken) -> str:

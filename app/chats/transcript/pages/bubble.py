@@ -42,9 +42,9 @@ class Bubble(QWidget):
         self.view.drawn.connect(self._fit)
         self._part = QWidget()
         self._part.setProperty(FITS_ITSELF, True)
-        inside = QVBoxLayout(self._part)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(self.view, 0, Qt.AlignmentFlag.AlignTop)
+        part_layout = QVBoxLayout(self._part)
+        part_layout.setContentsMargins(0, 0, 0, 0)
+        part_layout.addWidget(self.view, 0, Qt.AlignmentFlag.AlignTop)
         self._all = LabelledButton("down", self._words[0], "showAll", look="link")
         self._all.setCheckable(True)
         self._all.toggled.connect(self._fold)
@@ -55,6 +55,7 @@ class Bubble(QWidget):
         self.view.show_blocks((Paragraph((Span(text.replace("\n", LINE_BREAK)), *pictures)),))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the text into the new width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit()
@@ -62,11 +63,11 @@ class Bubble(QWidget):
     def _fit(self) -> None:
         """Give the text the width of its longest line, up to a share of the column."""
         margins = self._panel.box.contentsMargins()
-        most = int(self.width() * _SHARE) - margins.left() - margins.right()
-        if most > 0:
+        max_width = int(self.width() * _SHARE) - margins.left() - margins.right()
+        if max_width > 0:
             document = self.view.document()
-            document.setTextWidth(most)
-            self.view.setFixedWidth(min(most, math.ceil(document.idealWidth()) + 1))
+            document.setTextWidth(max_width)
+            self.view.setFixedWidth(min(max_width, math.ceil(document.idealWidth()) + 1))
             document.setTextWidth(self.view.width())
         self._fold()
 

@@ -83,8 +83,8 @@ class Copying(QObject):
         view = self._transcript.view_of(message.id)
         selected = selected_markdown(view.view.textCursor()) if view is not None else ""
         written = self._composer.text.rstrip("\n")
-        before = f"{written}\n\n" if written else ""
-        self._composer.set_text(f"{before}{quotation(selected or message.text)}")
+        text_before = f"{written}\n\n" if written else ""
+        self._composer.set_text(f"{text_before}{quotation(selected or message.text)}")
         self._composer.focus()
 
     def _put_on_clipboard(self, text: str) -> None:
@@ -143,15 +143,15 @@ class ChatAnswers(QObject):
         self.editing.asking.connect(self.asking)
         self.editing.refused.connect(self.refused)
         copying = Copying(transcript, composer, generation.so_far, notifier, self)
-        self._does: dict[str, Callable[[StoredMessage], object]] = {
+        self._handlers: dict[str, Callable[[StoredMessage], object]] = {
             "copy": copying.copy,
             "copy_plain": copying.copy_plain,
             "copy_selection": copying.copy_selection,
             "quote": copying.quote,
             "edit": self.editing.begin,
-            "regenerate": self._again,
+            "regenerate": self._answer_again,
             "again_menu": self._choose_again,
-            "go_on": self._go_on,
+            "go_on": self._continue,
             "good": lambda message: self._rate(message, 1),
             "bad": lambda message: self._rate(message, -1),
             "facts": self._show_facts,
@@ -221,7 +221,9 @@ class ChatAnswers(QObject):
         message = self._focused()
         if message is None:
             role = "user" if name == "edit" else "assistant"
-            fitting = [it for it in self._transcript.messages if it.role == role]
+            fitting = [
+                candidate for candidate in self._transcript.messages if candidate.role == role
+            ]
             message = fitting[-1] if fitting else None
         if message is not None and message.state != "streaming":
             self.act(name, message)
@@ -229,7 +231,7 @@ class ChatAnswers(QObject):
     def step(self, by: int) -> None:
         """Show the previous (-1) or next (1) branch at the focused message, else the last fork."""
         focused = self._focused()
-        forked = [it for it in self._transcript.messages if it.id in self._forks]
+        forked = [message for message in self._transcript.messages if message.id in self._forks]
         if focused is not None and focused.id in self._forks:
             self._go(by, focused)
         elif forked:
@@ -261,19 +263,21 @@ class ChatAnswers(QObject):
         focused = self._transcript.view_around(QApplication.focusWidget())
         for other in self._transcript.views:
             if other is not view and other is not focused:
-                other.footer.want(False)
+                other.footer.set_active(False)
 
     def act(self, name: str, message: StoredMessage) -> None:
         """Run an action on a message; the names are those of `message_menu`."""
-        self._does[name](message)
+        self._handlers[name](message)
 
     def _go(self, step: int, message: StoredMessage) -> None:
         fork = self._forks.get(message.id)
-        beside = fork.beside(step) if fork else None
-        if beside is not None:
-            self._branches.go(message.chat_id, beside)
+        neighbour = fork.beside(step) if fork else None
+        if neighbour is not None:
+            self._branches.go(message.chat_id, neighbour)
 
-    def _again(self, message: StoredMessage, changes: dict[str, object] | None = None) -> None:
+    def _answer_again(
+        self, message: StoredMessage, changes: dict[str, object] | None = None
+    ) -> None:
         options = self._options().changed(**(changes or {}))
         self.asking.emit()
         self._branches.answer_again(message, options, self._refuse)
@@ -284,27 +288,30 @@ class ChatAnswers(QObject):
         entries, current = self._models
         choices = others(entries, current)
 
-        def other() -> None:
+        def ask_for_settings() -> None:
             from app.chats.transcript.pages.again_dialog import AgainDialog
 
-            again = partial(self._again, message)
+            again = partial(self._answer_again, message)
             AgainDialog(entries, current, self._settings, again, self._window).open()
 
-        def model() -> None:
+        def ask_for_model() -> None:
             from app.models.library.pages.model_picker import pick_model
 
             view = self._transcript.view_of(message.id)
             button = view.findChild(QWidget, "againMenu") if view is not None else None
             anchor = button if button is not None and button.isVisible() else self._composer
-            again = partial(self._again, message)
+            again = partial(self._answer_again, message)
             pick_model(choices, lambda chosen: again({"model": chosen}), anchor)
 
         menu = again_menu(
-            partial(self._again, message), model if choices else None, other, self._window
+            partial(self._answer_again, message),
+            ask_for_model if choices else None,
+            ask_for_settings,
+            self._window,
         )
-        menu.popup(self._beside(message, "againMenu"))
+        menu.popup(self._menu_place(message, "againMenu"))
 
-    def _go_on(self, message: StoredMessage) -> None:
+    def _continue(self, message: StoredMessage) -> None:
         self.asking.emit()
         options = self._options()
         if message.repeats:
@@ -318,7 +325,7 @@ class ChatAnswers(QObject):
     def _rate(self, message: StoredMessage, rating: int) -> None:
         """Rate a message; giving the same rating again removes it."""
         rated = replace(message, rating=0 if message.rating == rating else rating)
-        self._transcript.renew(rated)
+        self._transcript.update_message(rated)
         self._branches.rate(message, rated.rating)
 
     def _show_facts(self, message: StoredMessage) -> None:
@@ -346,9 +353,9 @@ class ChatAnswers(QObject):
             act=lambda name: self.act(name, message),
             parent=self._window,
         )
-        menu.popup(self._beside(message, "moreActions"))
+        menu.popup(self._menu_place(message, "moreActions"))
 
-    def _beside(self, message: StoredMessage, name: str) -> QPoint:
+    def _menu_place(self, message: StoredMessage, name: str) -> QPoint:
         """Return where to open a menu: at its button, the focused text or the pointer.
 
         Args:
@@ -364,13 +371,15 @@ class ChatAnswers(QObject):
         return QCursor.pos()
 
     def _removed(self, removed: RemovedMessage) -> None:
-        more = len(removed.ids) - 1
-        if more == 0:
+        later = len(removed.ids) - 1
+        if later == 0:
             words = self.tr("The message was deleted.")
-        elif more == 1:
+        elif later == 1:
             words = self.tr("The message and the one after it were deleted.")
         else:
-            words = self.tr("The message and the {more} after it were deleted.").format(more=more)
+            words = self.tr("The message and the {count} after it were deleted.").format(
+                count=later
+            )
         self._notifier.offer_undo(words, lambda: self._branches.put_back(removed))
 
     def _reproduce(self, message: StoredMessage) -> None:
@@ -393,21 +402,23 @@ class ChatAnswers(QObject):
             more=translated(plan.doubt.do),
         )
 
-    def _compared(self, original: StoredMessage, found: Comparison) -> None:
-        if found.same:
+    def _compared(self, original: StoredMessage, comparison: Comparison) -> None:
+        if comparison.same:
             self._notifier.say(self.tr("Reproduced: the same answer, word for word."))
             return
-        words = self.tr("It is the same for {words} words, then differs.").format(words=found.words)
-        if found.reasons:
-            reasons = ", ".join(translated(reason) for reason in found.reasons)
+        words = self.tr("The first {words} words are the same; then the answers differ.").format(
+            words=comparison.words
+        )
+        if comparison.reasons:
+            reasons = ", ".join(translated(reason) for reason in comparison.reasons)
             words = self.tr("{words} Changed since then: {reasons}.").format(
                 words=words, reasons=reasons
             )
         else:
             words = self.tr("{words} All settings are unchanged.").format(words=words)
-        former = self.tr("Show the previous one")
+        action = self.tr("Show the previous one")
         self._notifier.offer(
-            words, former, lambda: self._branches.go(original.chat_id, original.id)
+            words, action, lambda: self._branches.go(original.chat_id, original.id)
         )
 
     def _focused(self) -> StoredMessage | None:
@@ -417,6 +428,6 @@ class ChatAnswers(QObject):
     def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
         before, now = map(self._transcript.view_around, (old, new))
         if before is not None and before is not now:
-            before.footer.want(before.underMouse())
+            before.footer.set_active(before.underMouse())
         if now is not None:
-            now.footer.want(True)
+            now.footer.set_active(True)

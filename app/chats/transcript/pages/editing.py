@@ -47,11 +47,11 @@ class Editing(QObject):
         self._options = options
         self._notifier = notifier
         self._send_with = "enter"
-        self._written: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._unsaved: set[str] = set()
         self._pause = timer(self, _PAUSE_MS, self._save)
-        self._said: dict[str | None, str] = {}
-        transcript.showing.connect(self._showing)
+        self._edited_answers: dict[str | None, str] = {}
+        transcript.showing.connect(self._reopen_editor)
         branches.edited.connect(self._edited)
 
     def set_send_with(self, keys: str) -> None:
@@ -60,20 +60,20 @@ class Editing(QObject):
 
     def show_chat(self, chat_id: str) -> None:
         """Open the editors of messages that the user was editing in this chat."""
-        self._written = {**self._branches.edits(chat_id), **self._written}
+        self._texts = {**self._branches.edits(chat_id), **self._texts}
         for view in self._transcript.views:
-            if view.message.id in self._written and not view.is_edited:
+            if view.message.id in self._texts and not view.is_edited:
                 self._open(view)
 
     def begin(self, message: StoredMessage) -> None:
         """Edit a message, starting with an unfinished text if there is one."""
         view = self._transcript.go_to(message.id)
         if view is not None:
-            self._written.setdefault(message.id, message.text)
+            self._texts.setdefault(message.id, message.text)
             self._open(view).focus()
 
-    def _showing(self, view: MessageView) -> None:
-        if view.message.id in self._written:
+    def _reopen_editor(self, view: MessageView) -> None:
+        if view.message.id in self._texts:
             self._open(view)
 
     def _open(self, view: MessageView) -> InlineEdit:
@@ -85,15 +85,15 @@ class Editing(QObject):
             note = self.tr("The old wording and its answers stay as another branch.")
         else:
             note = self.tr("The model’s own words stay as another branch.")
-        editor = InlineEdit(message.text, self._written[message.id], note, sends=sends)
+        editor = InlineEdit(message.text, self._texts[message.id], note, sends=sends)
         editor.set_send_with(self._send_with)
-        editor.changed.connect(lambda text: self._keep(message.id, text))
-        editor.done.connect(lambda text: self._done(message, text))
+        editor.changed.connect(lambda text: self._remember(message.id, text))
+        editor.done.connect(lambda text: self._submit(message, text))
         editor.cancelled.connect(lambda text: self._cancel(message, text))
         view.put_editor(editor)
         return editor
 
-    def _done(self, message: StoredMessage, text: str) -> None:
+    def _submit(self, message: StoredMessage, text: str) -> None:
         def failed(error: Exception) -> None:
             self._notifier.error(error)
             view = self._transcript.view_of(message.id)
@@ -110,35 +110,35 @@ class Editing(QObject):
                 message, text, self._options(), lambda _: self._close(message.id), refused
             )
         else:
-            self._said[message.parent_id] = message.id
+            self._edited_answers[message.parent_id] = message.id
             self._branches.say_instead(message, text, failed)
 
     def _cancel(self, message: StoredMessage, text: str) -> None:
         self._close(message.id)
         if text.strip() != message.text.strip():
 
-            def again() -> None:
-                self._written[message.id] = text
+            def resume() -> None:
+                self._texts[message.id] = text
                 self.begin(message)
 
-            self._notifier.offer_undo(self.tr("Your changes were discarded."), again)
+            self._notifier.offer_undo(self.tr("Your changes were discarded."), resume)
 
     def _edited(self, answer: StoredMessage) -> None:
-        if answer.parent_id in self._said:
-            self._close(self._said.pop(answer.parent_id))
+        if answer.parent_id in self._edited_answers:
+            self._close(self._edited_answers.pop(answer.parent_id))
 
-    def _keep(self, message_id: str, text: str) -> None:
-        self._written[message_id] = text
+    def _remember(self, message_id: str, text: str) -> None:
+        self._texts[message_id] = text
         self._unsaved.add(message_id)
         self._pause.start()
 
     def _save(self) -> None:
-        for message_id in self._unsaved & self._written.keys():
-            self._branches.keep_edit(message_id, self._written[message_id])
+        for message_id in self._unsaved & self._texts.keys():
+            self._branches.keep_edit(message_id, self._texts[message_id])
         self._unsaved.clear()
 
     def _close(self, message_id: str) -> None:
-        if self._written.pop(message_id, None) is not None:
+        if self._texts.pop(message_id, None) is not None:
             self._branches.keep_edit(message_id, None)
         view = self._transcript.view_of(message_id)
         if view is not None:

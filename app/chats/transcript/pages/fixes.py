@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _tr = QCoreApplication.translate
 
-IN_THE_WINDOW = (
+DONE_BY_WINDOW = (
     "stop_worker", "free_memory", "install", "open_settings", "enter_key", "get_projector",
     "find_model",
 )  # fmt: skip
@@ -29,24 +29,24 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
     match failure.action, failure.value:
         case "shorter_context", int(tokens) if tokens > 0:
             words = _tr("failure", "Use a context of {tokens} tokens").format(tokens=figure(tokens))
-            found = "lower", words
+            button = "lower", words
         case "stop_worker", _:
-            found = "stop", _tr("failure", "Stop vLLM, then try again")
+            button = "stop", _tr("failure", "Stop vLLM, then try again")
         case "free_memory", _:
-            found = "memory", _tr("failure", "Free Hearth’s memory, then try again")
+            button = "memory", _tr("failure", "Free Hearth’s memory, then try again")
         case "install", _:
-            found = "download", _tr("failure", "See what it needs")
+            button = "download", _tr("failure", "See what it needs")
         case "open_settings", _:
-            found = "sliders", _tr("failure", "Open the settings")
+            button = "sliders", _tr("failure", "Open the settings")
         case "enter_key", _:
-            found = "key", _tr("failure", "Enter the key…")
+            button = "key", _tr("failure", "Enter the key…")
         case "get_projector", _:
-            found = "download", _tr("failure", "Get the projector")
+            button = "download", _tr("failure", "Get the projector")
         case "find_model", _:
-            found = "box", _tr("failure", "Find a model…")
+            button = "box", _tr("failure", "Find a model…")
         case _:
             return None
-    return found
+    return button
 
 
 class Fixes(QObject):
@@ -82,7 +82,7 @@ class Fixes(QObject):
         failure = message.failure
         if failure is None:
             return
-        if failure.action in IN_THE_WINDOW:
+        if failure.action in DONE_BY_WINDOW:
             self.wanted.emit(failure.action, failure.value, lambda: self._again(message))
             return
         try:

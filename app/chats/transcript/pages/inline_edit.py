@@ -16,9 +16,9 @@ class InlineEdit(Panel):
     """The editor of a message.
 
     Args:
-        before: The old text.
+        old_text: The old text.
         text: The text to start with.
-        note: A sentence on what happens to the old text.
+        note: A sentence on the old text, such as where it stays.
         sends: Whether the new text is sent as a question, or only saved.
 
     Signals:
@@ -32,10 +32,10 @@ class InlineEdit(Panel):
     changed = Signal(str)
 
     def __init__(
-        self, before: str, text: str, note: str, *, sends: bool, parent: QWidget | None = None
+        self, old_text: str, text: str, note: str, *, sends: bool, parent: QWidget | None = None
     ) -> None:
         super().__init__("composer", "inlineEdit", margins=(2, 1.5, 1, 1), parent=parent)
-        self._before = before
+        self._old_text = old_text
         self.edit = MessageEdit()
         self.edit.setObjectName("inlineEditText")
         self.edit.setAccessibleName(self.tr("Edit the message"))
@@ -51,17 +51,18 @@ class InlineEdit(Panel):
         self._done.setObjectName("inlineEditDone")
         self._done.setProperty("look", "primary")
         self._done.clicked.connect(self._finish)
-        below = QHBoxLayout()
-        below.setSpacing(GRID)
-        below.addWidget(Label(note, "small", name="inlineEditNote", wrap=True), 1)
-        below.addWidget(cancel)
-        below.addWidget(self._done)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(Label(note, "small", name="inlineEditNote", wrap=True), 1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self._done)
         self.box.addWidget(self.edit)
-        self.box.addLayout(below)
+        self.box.addLayout(buttons)
         self._changed()
 
     @property
     def text(self) -> str:
+        """The text in the editor."""
         return self.edit.toPlainText()
 
     def set_send_with(self, keys: str) -> None:
@@ -69,9 +70,11 @@ class InlineEdit(Panel):
         self.edit.set_send_with(keys)
 
     def focus(self) -> None:
+        """Focus the text."""
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the focus in the frame, and cancel the editing on Escape."""
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self.setProperty("focused", event.type() is QEvent.Type.FocusIn)
             self.style().unpolish(self)
@@ -87,7 +90,9 @@ class InlineEdit(Panel):
         return super().eventFilter(watched, event)
 
     def _changed(self) -> None:
-        self._done.setEnabled(bool(self.text.strip()) and self.text.strip() != self._before.strip())
+        self._done.setEnabled(
+            bool(self.text.strip()) and self.text.strip() != self._old_text.strip()
+        )
         self.changed.emit(self.text)
 
     def _finish(self) -> None:

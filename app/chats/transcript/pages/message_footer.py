@@ -49,9 +49,9 @@ class QuestionFooter(QWidget):
             row.addWidget(button)
 
 
-_FIRST_TO_GO = ("editMessage", "rateBad", "rateGood", "againMenu", "showFacts", "copyAnswer")
+_HIDDEN_FIRST = ("editMessage", "rateBad", "rateGood", "againMenu", "showFacts", "copyAnswer")
 """The buttons that a narrow window hides, the first one first; the menu has them as well."""
-_LEAST_WORDS = 120
+_LEAST_TEXT_WIDTH = 120
 """Pixels to keep free for the model and its speed."""
 _CONTINUABLE = {"interrupted", "stopped", "failed"}
 
@@ -102,25 +102,27 @@ class AnswerFooter(QWidget):
         self._fit(self.width())
 
     def minimumSizeHint(self) -> QSize:
+        """Return width 0, as buttons are hidden if there is too little room."""
         return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many buttons as fit into the new width."""
         super().resizeEvent(event)
         self._fit(event.size().width())
 
     def _fit(self, width: int) -> None:
         """Hide buttons if there is too little room for all; the menu has them, too."""
-        words = min(self._label.sizeHint().width(), scaled(_LEAST_WORDS))
+        words = min(self._label.sizeHint().width(), scaled(_LEAST_TEXT_WIDTH))
         room = (
             width
             - words
             - sum(
-                it.sizeHint().width() + self._row.spacing()
-                for it in self.findChildren(QAbstractButton)
-                if it.objectName() not in _FIRST_TO_GO
+                each.sizeHint().width() + self._row.spacing()
+                for each in self.findChildren(QAbstractButton)
+                if each.objectName() not in _HIDDEN_FIRST
             )
         )
-        for name in reversed(_FIRST_TO_GO):
+        for name in reversed(_HIDDEN_FIRST):
             button = self._buttons.get(name)
             if button is not None:
                 room -= button.sizeHint().width() + self._row.spacing()
@@ -171,9 +173,11 @@ class AnswerFooter(QWidget):
         parts = [self.tr("{depth} ahead").format(depth=mtp.depth)] if mtp.depth else []
         parts.append(self.tr("{share} % accepted").format(share=share))
         if mtp.gain is not None and mtp.bound is not None:
-            most = max(mtp.gain, mtp.bound)
+            bound = max(mtp.gain, mtp.bound)
             parts.append(
-                self.tr("{gain}× of {most}×").format(gain=figure(mtp.gain, 1), most=figure(most, 1))
+                self.tr("{gain}× of {most}×").format(
+                    gain=figure(mtp.gain, 1), most=figure(bound, 1)
+                )
             )
         elif mtp.gain is not None:
             parts.append(self.tr("{gain}×").format(gain=figure(mtp.gain, 1)))
@@ -195,17 +199,17 @@ class BranchBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        before = IconButton("left", self.tr("Previous branch"), "branchBefore", size=18)
-        before.setEnabled(fork.at > 0)
-        before.clicked.connect(lambda: self.go.emit(-1))
-        after = IconButton("forward", self.tr("Next branch"), "branchAfter", size=18)
-        after.setEnabled(fork.at < len(fork.ids) - 1)
-        after.clicked.connect(lambda: self.go.emit(1))
+        previous = IconButton("left", self.tr("Previous branch"), "branchBefore", size=18)
+        previous.setEnabled(fork.at > 0)
+        previous.clicked.connect(lambda: self.go.emit(-1))
+        following = IconButton("forward", self.tr("Next branch"), "branchAfter", size=18)
+        following.setEnabled(fork.at < len(fork.ids) - 1)
+        following.clicked.connect(lambda: self.go.emit(1))
         place = Label(f"{fork.at + 1}/{len(fork.ids)}", "small", name="branchPlace")
         words = self.tr("Branch {at} of {count}").format(at=fork.at + 1, count=len(fork.ids))
         place.setAccessibleName(words)
         place.setToolTip(words)
-        for widget in (before, place, after):
+        for widget in (previous, place, following):
             row.addWidget(widget)
 
 
@@ -239,7 +243,7 @@ class MessageFooter(QWidget):
         super().__init__(parent)
         self._text = text
         self._message = message
-        self._wanted = False
+        self._active = False
         self._last = False
         self._bar: BranchBar | None = None
         self._footer: AnswerFooter | QuestionFooter | None = None
@@ -253,29 +257,31 @@ class MessageFooter(QWidget):
             self._row.setContentsMargins(0, 0, 0, _GAP)
 
     def sizeHint(self) -> QSize:
+        """Return the size, with the height that is always kept free."""
         return super().sizeHint().expandedTo(self.minimumSizeHint())
 
     def minimumSizeHint(self) -> QSize:
+        """Return width 0, and the height that is always kept free."""
         gap = 0 if self._is_question else _GAP
         return QSize(0, max(_HEIGHT + gap, super().minimumSizeHint().height()))
 
     def show_message(self, message: StoredMessage) -> None:
         """Show a message whose state or rating has changed."""
         self._message = message
-        self._renew()
+        self._rebuild()
 
     def set_last(self, last: bool) -> None:
         """Set whether this is the last message; the actions of a last answer stay visible."""
         if last != self._last:
             self._last = last
-            self._renew()
+            self._rebuild()
 
-    def want(self, wanted: bool) -> None:
+    def set_active(self, active: bool) -> None:
         """Set whether the pointer or the focus is on the message."""
-        if wanted != self._wanted:
-            self._wanted = wanted
+        if active != self._active:
+            self._active = active
             if self._has_footer != self._shows:
-                self._renew()
+                self._rebuild()
 
     def show_fork(self, fork: Fork | None) -> None:
         """Show the branches at this message; None if there are no others."""
@@ -299,26 +305,26 @@ class MessageFooter(QWidget):
     def _shows(self) -> bool:
         message = self._message
         if self._is_question:
-            return self._wanted
+            return self._active
         # A failed answer without text has a card with its own button.
         ended = message.state != "streaming" and (message.text or message.state != "failed")
-        return bool(ended) and (self._wanted or self._last)
+        return bool(ended) and (self._active or self._last)
 
-    def _renew(self) -> None:
+    def _rebuild(self) -> None:
         old, self._footer = self._footer, None
         focused = QApplication.focusWidget()
-        name = ""
+        focused_name = ""
         if old is not None:
             if focused is not None and old.isAncestorOf(focused):
-                name = focused.objectName()
+                focused_name = focused.objectName()
                 self._text.setFocus()
             old.hide()
             old.deleteLater()
         if self._shows and self._footer is None:
-            made = self._make_footer()
-            again = made.findChild(QWidget, name) if name else None
-            if isinstance(again, QWidget):
-                again.setFocus()
+            footer = self._make_footer()
+            button = footer.findChild(QWidget, focused_name) if focused_name else None
+            if isinstance(button, QWidget):
+                button.setFocus()
 
     def _make_footer(self) -> QWidget:
         if self._is_question:
@@ -335,10 +341,10 @@ class MessageFooter(QWidget):
 
     def _order(self) -> None:
         """Set the order of the Tab key: first the message's text, then this line from the left."""
-        before = self._text
+        last_stop = self._text
         # Not read from the layout: Python would keep its items longer than the layout, and crash.
         parts = (self._footer, self._bar) if self._is_question else (self._bar, self._footer)
         for part in parts:
             for button in part.findChildren(QAbstractButton) if part is not None else ():
-                QWidget.setTabOrder(before, button)
-                before = button
+                QWidget.setTabOrder(last_stop, button)
+                last_stop = button

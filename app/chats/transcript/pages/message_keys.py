@@ -22,7 +22,7 @@ _SCROLL = 6 * GRID
 
 
 class MessageKeys(QObject):
-    """Moves the focus between messages with the arrow keys.
+    """The keyboard navigation between messages.
 
     In a message that is taller than the visible area, the keys first scroll to its end.
 
@@ -62,6 +62,7 @@ class MessageKeys(QObject):
             self._go(ids[at])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Handle the keys that move between messages."""
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._press(event)
         return super().eventFilter(watched, event)
@@ -84,7 +85,7 @@ class MessageKeys(QObject):
         view = self._focused()
         if view is None:
             return False
-        top = self._transcript.place.y_of(view)
+        top = self._transcript.scroll_keeper.y_of(view)
         hidden = -top if by < 0 else top + view.height() - self._transcript.viewport().height()
         if hidden <= 0 or view.height() <= self._transcript.viewport().height():
             return False

@@ -11,13 +11,13 @@ from app.kit.look.theme import Tone
 from app.kit.widgets.label import Label
 from app.kit.widgets.picture import Picture
 
-Mark = Literal["left", "summed", "pinned"]
+ContextMark = Literal["left", "summed", "pinned"]
 
 
 class MessageMark(QWidget):
     """A small line with an icon, on the same side as the message."""
 
-    def __init__(self, mark: Mark, *, right: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, mark: ContextMark, *, right: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(f"mark-{mark}")
         self.mark = mark
@@ -44,7 +44,7 @@ class MessageMark(QWidget):
         self.setAccessibleDescription(meaning[mark])
 
 
-_LOOKS: dict[Mark, tuple[str, Tone]] = {
+_LOOKS: dict[ContextMark, tuple[str, Tone]] = {
     "left": ("partly", "muted"),
     "summed": ("fold", "muted"),
     "pinned": ("pinned", "accent_text"),

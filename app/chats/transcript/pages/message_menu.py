@@ -58,11 +58,13 @@ def message_menu(
     elif last:
         add("regenerate", _tr("message", "Answer this question"))
     menu.addSeparator()
-    stays = _tr("message", "Unpin from the context") if message.pinned else None
-    add("pin", stays or _tr("message", "Keep in the context"))
+    unpin = _tr("message", "Unpin from the context") if message.pinned else None
+    add("pin", unpin or _tr("message", "Keep in the context"))
     add("branches", _tr("message", "All branches…"))
-    alone = last and ended
-    add("delete", _tr("message", "Delete") if alone else _tr("message", "Delete from here on"))
+    is_only_one = last and ended
+    add(
+        "delete", _tr("message", "Delete") if is_only_one else _tr("message", "Delete from here on")
+    )
     return menu
 
 

@@ -33,6 +33,7 @@ class MessageRing(QObject):
         transcript.showing.connect(self._watch)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the bar beside the focused message, and move it with the message."""
         kind = event.type()
         if kind is QEvent.Type.FocusIn and isinstance(event, QFocusEvent):
             self._show(watched, by_mouse=event.reason() is Qt.FocusReason.MouseFocusReason)
@@ -47,9 +48,9 @@ class MessageRing(QObject):
         view.installEventFilter(self)
         view.view.installEventFilter(self)
 
-    def _show(self, text: QObject, *, by_mouse: bool) -> None:
-        inside = text if isinstance(text, QWidget) and not by_mouse else None
-        self._view = self._transcript.view_around(inside)
+    def _show(self, widget: QObject, *, by_mouse: bool) -> None:
+        focused = widget if isinstance(widget, QWidget) and not by_mouse else None
+        self._view = self._transcript.view_around(focused)
         self._bar.setVisible(self._view is not None)
         self._place()
 

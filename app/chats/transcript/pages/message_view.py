@@ -55,9 +55,9 @@ class FailureCard(Panel):
         row = QHBoxLayout()
         row.setContentsMargins(0, 6, 0, 0)
         row.setSpacing(GRID)
-        mends = button_of(failure)
-        if mends is not None:
-            drawing, words = mends
+        button = button_of(failure)
+        if button is not None:
+            drawing, words = button
             fix = LabelledButton(drawing, words, "fixFailure")
             fix.clicked.connect(self.fix)
             row.addWidget(fix)
@@ -144,10 +144,10 @@ class MessageView(QWidget):
             number: The place, starting at 1.
             count: The number of messages in the chat.
         """
-        who = self.tr("You") if self.message.role == "user" else self.tr("Assistant")
+        sender = self.tr("You") if self.message.role == "user" else self.tr("Assistant")
         self.view.setAccessibleName(
-            self.tr("{who}, message {number} of {count}").format(
-                who=who, number=number, count=count
+            self.tr("{sender}, message {number} of {count}").format(
+                sender=sender, number=number, count=count
             )
         )
 
@@ -199,7 +199,7 @@ class MessageView(QWidget):
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             if words:
-                part.say(words)
+                part.show_text(words)
             else:
                 part.wait()
 
@@ -251,26 +251,28 @@ class MessageView(QWidget):
         """Set whether this is the last message, whose actions are always visible."""
         self.footer.set_last(last)
 
-    def renew(self, message: StoredMessage) -> None:
+    def update_message(self, message: StoredMessage) -> None:
         """Show the message again after it ended, was saved, rated or pinned."""
-        before = self.message.state
-        if before == "streaming":
+        old_state = self.message.state
+        if old_state == "streaming":
             self.end(message)
             return
         self.message = message
         self.footer.show_message(message)
-        if message.state != before:
+        if message.state != old_state:
             self._drop("failure")
             self._show_ending(message)
 
     def enterEvent(self, event: QEnterEvent) -> None:
+        """Show the actions of the message."""
         super().enterEvent(event)
-        self.footer.want(True)
+        self.footer.set_active(True)
         self.entered.emit()
 
     def leaveEvent(self, event: QEvent) -> None:
+        """Hide the actions, unless the message has the focus."""
         super().leaveEvent(event)
-        self.footer.want(self.isAncestorOf(QApplication.focusWidget() or self))
+        self.footer.set_active(self.isAncestorOf(QApplication.focusWidget() or self))
 
     def unfold(self) -> None:
         """Show the whole message if only its beginning is shown."""

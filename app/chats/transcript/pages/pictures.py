@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 if TYPE_CHECKING:
     from app.chats.transcript.pages.transcript import Transcript
     from app.kit.tasks.tasks import Tasks
-    from app.kit.text.drawing import Order
+    from app.kit.text.drawing import PictureRequest
     from app.kit.text.markdown_view import MarkdownView
 
 PICTURES = "pictures"
@@ -30,41 +30,45 @@ class Pictures(QObject):
         super().__init__(transcript)
         self._tasks = tasks
         self._transcript = transcript
-        self._kept: OrderedDict[Order, QImage | None] = OrderedDict()
+        self._cache: OrderedDict[PictureRequest, QImage | None] = OrderedDict()
         self._bytes = 0
-        self._awaited: dict[Order, list[MarkdownView]] = {}
-        transcript.wanted.connect(self._bring)
+        self._waiting_views: dict[PictureRequest, list[MarkdownView]] = {}
+        transcript.wanted.connect(self._provide)
 
-    def _bring(self, view: MarkdownView) -> None:
+    def _provide(self, view: MarkdownView) -> None:
         from app.kit.text.drawing import draw
 
-        for order in view.missing():
-            if order in self._kept:
-                self._kept.move_to_end(order)
-                view.put(order, self._kept[order])
-            elif order in self._awaited:
-                self._awaited[order].append(view)
-            elif self._is_allowed(order):
-                self._awaited[order] = [view]
-                done = partial(self._drawn, order)
-                self._tasks.run(partial(draw, order), done, partial(self._failed, order), PICTURES)
+        for request in view.missing():
+            if request in self._cache:
+                self._cache.move_to_end(request)
+                view.put(request, self._cache[request])
+            elif request in self._waiting_views:
+                self._waiting_views[request].append(view)
+            elif self._is_allowed(request):
+                self._waiting_views[request] = [view]
+                done = partial(self._drawn, request)
+                self._tasks.run(
+                    partial(draw, request), done, partial(self._failed, request), PICTURES
+                )
 
-    def _is_allowed(self, order: Order) -> bool:
+    def _is_allowed(self, request: PictureRequest) -> bool:
         from app.markdown.local_files import is_named
 
-        asked = (it.text for it in self._transcript.messages if it.role == "user")
-        return order.kind != "file" or is_named(order.source, asked)
+        questions = (
+            message.text for message in self._transcript.messages if message.role == "user"
+        )
+        return request.kind != "file" or is_named(request.source, questions)
 
-    def _drawn(self, order: Order, image: QImage | None) -> None:
-        self._kept[order] = image
+    def _drawn(self, request: PictureRequest, image: QImage | None) -> None:
+        self._cache[request] = image
         self._bytes += image.sizeInBytes() if image else 0
-        while self._bytes > _MOST_BYTES and len(self._kept) > 1:
-            _, old = self._kept.popitem(last=False)
+        while self._bytes > _MOST_BYTES and len(self._cache) > 1:
+            _, old = self._cache.popitem(last=False)
             self._bytes -= old.sizeInBytes() if old else 0
-        for view in self._awaited.pop(order):
+        for view in self._waiting_views.pop(request):
             if shiboken6.isValid(view):
-                view.put(order, image)
+                view.put(request, image)
 
-    def _failed(self, order: Order, error: Exception) -> None:
-        del self._awaited[order]
+    def _failed(self, request: PictureRequest, error: Exception) -> None:
+        del self._waiting_views[request]
         raise error

@@ -44,7 +44,7 @@ class ProgressLine(QWidget):
         row.addWidget(self._stop)
         row.addStretch(1)
         self._dots = 0
-        self._what = ""
+        self._words = ""
         self._since: float | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(_STEP_MS)
@@ -54,7 +54,7 @@ class ProgressLine(QWidget):
 
     def wait(self) -> None:
         """Show that the model is loaded and its first word is still missing."""
-        self.say(self.tr("One moment"))
+        self.show_text(self.tr("One moment"))
 
     def wait_for(self, server: str, since: float) -> None:
         """Show that a server has not answered yet.
@@ -63,13 +63,13 @@ class ProgressLine(QWidget):
             server: The name of the server.
             since: When the waiting began, in seconds of the monotonic clock.
         """
-        self.say(self.tr("Waiting for {server}").format(server=server))
+        self.show_text(self.tr("Waiting for {server}").format(server=server))
         self._since = since
         self._step()
 
-    def say(self, what: str) -> None:
+    def show_text(self, words: str) -> None:
         """Show a text with moving dots before the first word."""
-        self._what = what
+        self._words = words
         self._since = None
         self._bar.hide()
         self._step()
@@ -86,17 +86,19 @@ class ProgressLine(QWidget):
         self._timer.stop()
         self._stop.hide()
         percent = round(share * 100)
-        what = words or self.tr("Loading the model")
-        self._text.setText(self.tr("{what}, {percent} %").format(what=what, percent=percent))
+        step = words or self.tr("Loading the model")
+        self._text.setText(self.tr("{step}, {percent} %").format(step=step, percent=percent))
         self._bar.setValue(percent)
         self._bar.show()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Start the moving dots."""
         super().showEvent(event)
         if not self._bar.isVisibleTo(self):
             self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop the moving dots."""
         super().hideEvent(event)
         self._timer.stop()
 
@@ -107,7 +109,7 @@ class ProgressLine(QWidget):
         self._dots = self._dots % 3 + 1
         dots = "·" * self._dots
         self._text.setText(
-            self.tr("{what}, {seconds} s").format(what=self._what, seconds=seconds)
+            self.tr("{what}, {seconds} s").format(what=self._words, seconds=seconds)
             if long
-            else f"{self._what} {dots}"
+            else f"{self._words} {dots}"
         )

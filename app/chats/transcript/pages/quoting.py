@@ -59,8 +59,8 @@ def _lines(cursor: QTextCursor) -> Iterator[tuple[QTextBlock, str]]:
 
 
 def _is_label(block: QTextBlock, code_id: object) -> bool:
-    before = block.previous()
-    return not before.isValid() or before.blockFormat().property(CODE_ID) != code_id
+    previous = block.previous()
+    return not previous.isValid() or previous.blockFormat().property(CODE_ID) != code_id
 
 
 def _label_of(block: QTextBlock, code_id: object) -> str:

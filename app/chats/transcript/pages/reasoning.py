@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from app.kit.announcing import say_fold
+from app.kit.announcing import describe_fold
 from app.kit.look.direction import align
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
@@ -40,8 +40,8 @@ class Reasoning(QWidget):
         self.setObjectName("reasoning")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._pieces = [text]
-        self._shown = 0
-        self._blank = ""
+        self._shown_pieces = 0
+        self._trailing_blanks = ""
         self._seconds = seconds
         self._began: float | None = None
         self._button = LabelledButton("right", "", "showReasoning", look="thoughts")
@@ -66,9 +66,9 @@ class Reasoning(QWidget):
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
         self._timer.setTimerType(Qt.TimerType.CoarseTimer)
-        self._timer.timeout.connect(self._say)
-        self._say()
-        say_fold(self._button, unfolded=False)
+        self._timer.timeout.connect(self._update_button)
+        self._update_button()
+        describe_fold(self._button, unfolded=False)
 
     @property
     def running(self) -> bool:
@@ -81,9 +81,9 @@ class Reasoning(QWidget):
         if self._began is None:
             self._began = time.monotonic()
             self._timer.start()
-            self._say()
+            self._update_button()
         if self._text.isVisible():
-            self._catch_up()
+            self._lay_out_new_text()
 
     def end(self, seconds: float | None = None) -> None:
         """End the reasoning, because the answer begins or has ended.
@@ -97,9 +97,9 @@ class Reasoning(QWidget):
             self._timer.stop()
         if seconds is not None:
             self._seconds = seconds
-        self._say()
+        self._update_button()
 
-    def _say(self) -> None:
+    def _update_button(self) -> None:
         """Update the text of the button; a timer calls this once a second."""
         running = 0.0 if self._began is None else time.monotonic() - self._began
         seconds = round(self._seconds + running)
@@ -113,17 +113,17 @@ class Reasoning(QWidget):
 
     def _unfold(self, unfolded: bool) -> None:
         if unfolded:
-            self._catch_up()
+            self._lay_out_new_text()
         self._text.setVisible(unfolded)
         self._copy.setVisible(unfolded)
-        self._say()
-        say_fold(self._button, unfolded=unfolded)
+        self._update_button()
+        describe_fold(self._button, unfolded=unfolded)
 
-    def _catch_up(self) -> None:
+    def _lay_out_new_text(self) -> None:
         """Lay out the pieces that are not shown yet; trailing blanks wait for the next piece."""
-        text = self._blank + "".join(self._pieces[self._shown :])
-        self._shown = len(self._pieces)
-        self._blank = text[len(text.rstrip()) :]
+        text = self._trailing_blanks + "".join(self._pieces[self._shown_pieces :])
+        self._shown_pieces = len(self._pieces)
+        self._trailing_blanks = text[len(text.rstrip()) :]
         self._text.add(text.rstrip())
 
     def _copy_all(self) -> None:

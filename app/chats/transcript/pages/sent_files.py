@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.files.pages.chip import FileChip
-from app.chats.files.pages.words import about, drawing_of, given, given_of_collections
+from app.chats.files.pages.words import (
+    collections_sentence,
+    coverage_sentence,
+    description,
+    drawing_of,
+)
 from app.documents.values.documents import share_told
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
@@ -61,9 +66,15 @@ class SentFiles(QObject):
             view.show_part("files", self._row(message), above=True)
         if message.sources:
             files = self._attached()
-            told = {source.document: source.name for source in message.sources}
-            shares = [share_told(files[it], message.sources) for it in told if it in files]
-            self._say(view, shares, [name for it, name in told.items() if it not in files])
+            source_names = {source.document: source.name for source in message.sources}
+            shares = [
+                share_told(files[sha256], message.sources)
+                for sha256 in source_names
+                if sha256 in files
+            ]
+            self._show_note(
+                view, shares, [name for sha256, name in source_names.items() if sha256 not in files]
+            )
 
     def _row(self, message: StoredMessage) -> FlowRow:
         row = FlowRow(trailing=True)
@@ -77,7 +88,7 @@ class SentFiles(QObject):
         chip = FileChip(
             drawing_of(file.kind),
             file.name,
-            about(file),
+            description(file),
             opens=self.tr("Enter opens it."),
             removes=self.tr("Ask again without {name}").format(name=file.name),
             object_name="openSentFile",
@@ -92,10 +103,10 @@ class SentFiles(QObject):
     def _grounded(self, answer_id: str, grounded: Grounded) -> None:
         view = self._transcript.view_of(answer_id)
         if view is not None:
-            attached = {it.name for it in self._attached().values()}
-            shares = [it for it in grounded.shares if it.name in attached]
-            others = [it.name for it in grounded.shares if it.name not in attached]
-            self._say(view, shares, others)
+            attached = {file.name for file in self._attached().values()}
+            shares = [share for share in grounded.shares if share.name in attached]
+            collected = [share.name for share in grounded.shares if share.name not in attached]
+            self._show_note(view, shares, collected)
 
     def _ended(self, answer: StoredMessage) -> None:
         """Show the files again, as the answer's view can have been filled again."""
@@ -105,9 +116,13 @@ class SentFiles(QObject):
 
     def _attached(self) -> dict[str, Attachment]:
         """Return the files of all messages, by their hashes."""
-        return {it.sha256: it for sent in self._transcript.messages for it in sent.attachments}
+        return {
+            attachment.sha256: attachment
+            for sent in self._transcript.messages
+            for attachment in sent.attachments
+        }
 
-    def _say(
+    def _show_note(
         self, view: MessageView, shares: Iterable[FileShare], collected: Sequence[str]
     ) -> None:
         """Show which files the model was given only in part.
@@ -117,8 +132,8 @@ class SentFiles(QObject):
             shares: The files attached to messages.
             collected: The names of the files that belong to collections.
         """
-        lines = [given(share) for share in shares if not share.complete]
+        lines = [coverage_sentence(share) for share in shares if not share.complete]
         if collected:
-            lines.append(given_of_collections(collected))
+            lines.append(collections_sentence(collected))
         note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
         view.show_part("toldFiles", note, above=True)

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.chats.context.values.summary import Summary
-from app.kit.announcing import say_fold
+from app.kit.announcing import describe_fold
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
@@ -38,8 +38,8 @@ class SummaryFold(Panel):
         self.box.addWidget(self._button)
         text = Label(summary.text, name="summaryText", wrap=True, selectable=True)
         text.setContentsMargins(12, 0, 12, 0)
-        said = self.tr("Written by {model}. The model reads this in place of those messages.")
-        note = Label(said.format(model=summary.model), "small", name="summaryNote", wrap=True)
+        source = self.tr("Written by {model}. The model reads this in place of those messages.")
+        note = Label(source.format(model=summary.model), "small", name="summaryNote", wrap=True)
         note.setContentsMargins(12, 0, 0, 4)
         forget = LabelledButton(
             "trash", self.tr("Remove the summary"), "forgetSummary", look="link"
@@ -56,4 +56,4 @@ class SummaryFold(Panel):
     def _unfold(self, shown: bool) -> None:
         for part in self._parts:
             part.setVisible(shown)
-        say_fold(self._button, unfolded=shown)
+        describe_fold(self._button, unfolded=shown)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
-from app.chats.transcript.pages.place_keeper import PlaceKeeper
+from app.chats.transcript.pages.scroll_keeper import ScrollKeeper
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BAR, COLUMN, GRID
 from app.kit.timer import timer
@@ -56,8 +56,8 @@ def side_to_grow(
     return "newer" if end < count else None
 
 
-def around(index: int, count: int) -> tuple[int, int]:
-    """Return the first messages to make live when going to a message: it and some after it.
+def range_around(index: int, count: int) -> tuple[int, int]:
+    """Return the first messages to make live when going to a message: that one and some after it.
 
     Args:
         index: The index of the message.
@@ -127,8 +127,8 @@ class Transcript(ColumnPage):
         self._newest.clicked.connect(self.jump_to_newest)
         self._newest.hide()
         self._fill = timer(self, 0, self._grow)
-        self.place = PlaceKeeper(self, lambda: self._views, lambda: self._ends_here)
-        self.place.scrolled.connect(self._scrolled)
+        self.scroll_keeper = ScrollKeeper(self, lambda: self._views, lambda: self._shows_end)
+        self.scroll_keeper.scrolled.connect(self._scrolled)
 
     @property
     def messages(self) -> Sequence[StoredMessage]:
@@ -144,7 +144,9 @@ class Transcript(ColumnPage):
         """Return the live message that contains a widget."""
         if widget is None:
             return None
-        return next((it for it in self._views if it is widget or it.isAncestorOf(widget)), None)
+        return next(
+            (view for view in self._views if view is widget or view.isAncestorOf(widget)), None
+        )
 
     def show_messages(self, messages: tuple[StoredMessage, ...]) -> None:
         """Show another chat, scrolled to its end."""
@@ -158,10 +160,10 @@ class Transcript(ColumnPage):
             return None
         view = self.view_of(message_id)
         if view is None:
-            self._show_run(*around(ids.index(message_id), len(ids)))
+            self._show_run(*range_around(ids.index(message_id), len(ids)))
             view = self.view_of(message_id)
         if view is not None:
-            self.place.hold(view, 3 * GRID)
+            self.scroll_keeper.hold(view, 3 * GRID)
         return view
 
     def show_branch(self, messages: Sequence[StoredMessage], message_id: str) -> None:
@@ -174,31 +176,35 @@ class Transcript(ColumnPage):
             message_id: The message to show at the place where the branches diverge.
         """
         pairs = zip(self._messages, messages, strict=False)
-        keep = next(
-            (at for at, (old, new) in enumerate(pairs) if old.id != new.id),
+        shared = next(
+            (index for index, (old, new) in enumerate(pairs) if old.id != new.id),
             min(len(self._messages), len(messages)),
         )
-        parted = keep - self._first
-        y = self.place.y_of(self._views[parted]) if 0 <= parted < len(self._views) else 3 * GRID
+        fork_index = shared - self._first
+        y = (
+            self.scroll_keeper.y_of(self._views[fork_index])
+            if 0 <= fork_index < len(self._views)
+            else 3 * GRID
+        )
         self._messages = list(messages)
-        while self._views and self._first + len(self._views) > keep:
+        while self._views and self._first + len(self._views) > shared:
             self._remove(-1)
-        if self._views and self._first + len(self._views) == keep:
-            for message in self._messages[keep : keep + 2 * STEP]:
+        if self._views and self._first + len(self._views) == shared:
+            for message in self._messages[shared : shared + 2 * STEP]:
                 self._views.append(self._make(message, self.column.count()))
             self._number()
             self._fill.start()
         else:
-            self._show_run(*around(min(keep, len(messages) - 1), len(messages)))
+            self._show_run(*range_around(min(shared, len(messages) - 1), len(messages)))
         view = self.go_to(message_id) or self.last()
-        if keep == len(messages):
-            self.place.go_to_end()
+        if shared == len(messages):
+            self.scroll_keeper.go_to_end()
         elif view is not None:
-            self.place.hold(view, y)
+            self.scroll_keeper.hold(view, y)
 
     def add(self, message: StoredMessage) -> None:
         """Add a message at the end and scroll to it."""
-        at_end = self._ends_here
+        at_end = self._shows_end
         self._messages.append(message)
         if not at_end:
             self._show_end()
@@ -225,14 +231,14 @@ class Transcript(ColumnPage):
 
     def last(self) -> MessageView | None:
         """Return the view of the newest message; None if it is not live."""
-        return self._views[-1] if self._views and self._ends_here else None
+        return self._views[-1] if self._views and self._shows_end else None
 
-    def renew(self, message: StoredMessage) -> None:
+    def update_message(self, message: StoredMessage) -> None:
         """Show a message again after it ended, was rated or pinned."""
-        self._messages = [message if it.id == message.id else it for it in self._messages]
+        self._messages = [message if known.id == message.id else known for known in self._messages]
         view = self.view_of(message.id)
         if view is not None:
-            view.renew(message)
+            view.update_message(message)
 
     def refresh_last(self) -> None:
         """Tell each view whether it is the last one, whose footer stays visible."""
@@ -241,6 +247,7 @@ class Transcript(ColumnPage):
             view.set_last(view is last)
 
     def set_text_size(self, pixels: int) -> None:
+        """Set the size of the text in pixels."""
         self._text_size = pixels
         for view in self._views:
             view.view.set_text_size(pixels)
@@ -253,12 +260,13 @@ class Transcript(ColumnPage):
 
     def jump_to_newest(self) -> None:
         """Scroll to the end of the chat."""
-        if not self._ends_here:
+        if not self._shows_end:
             self._show_end()
-        self.place.go_to_end()
+        self.scroll_keeper.go_to_end()
         self._newest.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Place the button that jumps to the newest message."""
         super().resizeEvent(event)
         size = self._newest.sizeHint()
         self._newest.setGeometry(
@@ -290,18 +298,18 @@ class Transcript(ColumnPage):
         """Remove the view of the first (0) or the last (-1) live message."""
         view = self._views.pop(index)
         self._first += index + 1
-        self.place.release(view)
+        self.scroll_keeper.release(view)
         self.column.removeWidget(view)
         view.hide()
         view.deleteLater()
 
     @property
-    def _ends_here(self) -> bool:
+    def _shows_end(self) -> bool:
         return self._first + len(self._views) == len(self._messages)
 
     def _show_end(self) -> None:
         self._show_run(max(0, len(self._messages) - STEP), len(self._messages))
-        self.place.go_to_end()
+        self.scroll_keeper.go_to_end()
         self._newest.hide()
 
     def _show_run(self, first: int, end: int) -> None:
@@ -341,7 +349,7 @@ class Transcript(ColumnPage):
             return
         self._trim(side)
         self._number()
-        self.place.settle()
+        self.scroll_keeper.settle()
         if len(self._views) < FIRST:
             self._fill.start()
 
@@ -351,14 +359,14 @@ class Transcript(ColumnPage):
         while len(self._views) > MOST:
             index = -1 if grown == "older" else 0
             view = self._views[index]
-            y = self.place.y_of(view)
+            y = self.scroll_keeper.y_of(view)
             if y <= room + 2 * _NEAR if index else y + view.height() >= -2 * _NEAR:
                 return
             self._remove(index)
 
     def _scrolled(self) -> None:
         bar = self.verticalScrollBar()
-        at_end = self._ends_here and self.place.near_end
+        at_end = self._shows_end and self.scroll_keeper.near_end
         self._newest.setVisible(not at_end)
         if bar.maximum() > 0 and not _NEAR <= bar.value() <= bar.maximum() - _NEAR:
             self._fill.start()

@@ -49,7 +49,7 @@ class TreeDialog(EnterDialog):
         self.setObjectName("treeDialog")
         self.setWindowTitle(self.tr("Branches of this chat"))
         self.resize(680, 440)
-        self._shown = frozenset(tree.path(leaf_id))
+        self._current_ids = frozenset(tree.path(leaf_id))
         blank = QPixmap(_MARK, _MARK)
         blank.fill(Qt.GlobalColor.transparent)
         self._blank = QIcon(blank)
@@ -75,7 +75,9 @@ class TreeDialog(EnterDialog):
         self._tree.expandAll()
         note = self.tr("This chat has no branches yet. Edit a message or answer again to make one.")
         if len(stretches) > 1 or any(stretch.after for stretch in stretches):
-            note = self.tr("What is shown now is marked. Enter or a double click goes there.")
+            note = self.tr(
+                "The current branch is marked. Press Enter or double-click to show another."
+            )
         column.addWidget(Label(note, "muted", name="treeNote", wrap=True))
         column.addWidget(self._tree, 1)
         close = QPushButton(self.tr("Close"))
@@ -107,7 +109,7 @@ class TreeDialog(EnterDialog):
             item.setToolTip(0, stretch.first.words)
             spoken = f"{item.text(0)}, {item.text(1)}"
             item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
-            if stretch.first.id in self._shown:
+            if stretch.first.id in self._current_ids:
                 self._mark(item)
             waiting += [(after, item) for after in stretch.after]
 
@@ -124,9 +126,9 @@ class TreeDialog(EnterDialog):
 
     def _words(self, stretch: Stretch) -> str:
         first = stretch.first
-        who = self.tr("You") if first.role == "user" else self.tr("Assistant")
+        sender = self.tr("You") if first.role == "user" else self.tr("Assistant")
         words = first.words or self.tr("(nothing yet)")
-        return self.tr("{who}: {words}").format(who=who, words=words)
+        return self.tr("{sender}: {words}").format(sender=sender, words=words)
 
     def _facts(self, stretch: Stretch) -> str:
         began = datetime.fromtimestamp(stretch.first.created).astimezone()

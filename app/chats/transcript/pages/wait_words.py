@@ -14,15 +14,15 @@ def wait_words(wait: Wait) -> str:
     """Return the text without a full stop, as moving dots follow it."""
     if not wait.model and wait.reason != "queue":
         return _tr("wait", "Waits for the engine")
-    one = wait.count == 1
+    is_one = wait.count == 1
     words = {
         "queue": _tr("wait", "Waits for its turn: 1 answer is ahead of it")
-        if one
+        if is_one
         else _tr("wait", "Waits for its turn: {count} answers are ahead of it"),
         "full": _tr("wait", "Waits for its turn: {model} writes one answer at a time")
-        if one
+        if is_one
         else _tr("wait", "Waits for its turn: {model} writes {count} answers at a time"),
-        "model": _tr("wait", "Waits until {model} has answered, and makes room"),
+        "model": _tr("wait", "Waits until {model} has finished and frees its memory"),
         "loading": _tr("wait", "Waits while {model} is being loaded"),
         "alone": _tr("wait", "Waits until {model} has been measured"),
     }

@@ -33,8 +33,8 @@ class DownloadStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("downloadStrip")
-        self._going = False
-        self._came: Download | None = None
+        self._is_running = False
+        self._completed: Download | None = None
         across = QHBoxLayout(self)
         across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
         panel = Panel("card", "downloadStripPanel", across=True, margins=(2, 1, 1, 1), spacing=1.5)
@@ -59,14 +59,14 @@ class DownloadStrip(QWidget):
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show the progress of the downloads that are not finished."""
-        going = [it for it in downloads if it.state in UNDER_WAY]
-        self._going = bool(going)
-        if going:
-            self._show_going(going[0], len(going))
+        running = [download for download in downloads if download.state in UNDER_WAY]
+        self._is_running = bool(running)
+        if running:
+            self._show_running(running[0], len(running))
         else:
-            self._show_came()
+            self._show_completed()
 
-    def show_came(self, download: Download, entry: ModelEntry | None) -> None:
+    def show_completed(self, download: Download, entry: ModelEntry | None) -> None:
         """Show that a download is complete.
 
         Args:
@@ -74,17 +74,17 @@ class DownloadStrip(QWidget):
             entry: Its model; None for a separate drafter, which is not shown.
         """
         if entry is not None:
-            self._came = download
-        if not self._going:
-            self._show_came()
+            self._completed = download
+        if not self._is_running:
+            self._show_completed()
 
     def dismiss(self) -> None:
         """Hide the completed download, as the user has seen it or uses it."""
-        self._came = None
-        if not self._going:
+        self._completed = None
+        if not self._is_running:
             self.hide()
 
-    def _show_going(self, download: Download, count: int) -> None:
+    def _show_running(self, download: Download, count: int) -> None:
         # The name comes last, as it is the part to cut off if there is too little room.
         words = f"{in_words(download)} · {name_of(download.wanted)}"
         if count > 1:
@@ -96,12 +96,12 @@ class DownloadStrip(QWidget):
         self._close.hide()
         self.show()
 
-    def _show_came(self) -> None:
-        if self._came is None:
+    def _show_completed(self) -> None:
+        if self._completed is None:
             self.hide()
             return
         self._line.say(
-            self.tr("Ready: {wanted}").format(wanted=name_of(self._came.wanted)), at_once=True
+            self.tr("Ready: {name}").format(name=name_of(self._completed.wanted)), at_once=True
         )
         self._bar.hide()
         self._button.redraw("chat", self.tr("Chat with it"))
@@ -109,9 +109,9 @@ class DownloadStrip(QWidget):
         self.show()
 
     def _press(self) -> None:
-        came = self._came
-        if self._going or came is None:
+        completed = self._completed
+        if self._is_running or completed is None:
             self.show_all.emit()
         else:
             self.dismiss()
-            self.use.emit(came)
+            self.use.emit(completed)

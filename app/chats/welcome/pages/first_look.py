@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from app.models.discover.presenters.suggestions import Suggestions
     from app.models.presenters import SystemService
 
-_CALM_MS = 300
+_DELAY_MS = 300
 """The delay in milliseconds, so that the window comes first: the check takes memory and time."""
 
 
 class FirstLook(QObject):
-    """Starts each check once; the owner of `welcome` connects the presenters with it.
+    """The checks during the first welcome, each started once.
+
+    The owner of `welcome` connects the presenters with it.
 
     Args:
         changes: Signals after which the welcome can show more or less than before.
@@ -37,18 +39,19 @@ class FirstLook(QObject):
         self._system = system
         self._suggestions = suggestions
         self._checked = self._recommended = False
-        self._calm = timer(self, _CALM_MS, self._look)
+        self._delay = timer(self, _DELAY_MS, self._begin_checks)
         welcome.installEventFilter(self)
         for changed in changes:
-            changed.connect(self._calm.start)
-        self._calm.start()
+            changed.connect(self._delay.start)
+        self._delay.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Begin the checks when the welcome is shown."""
         if event.type() is QEvent.Type.Show:
-            self._calm.start()
+            self._delay.start()
         return super().eventFilter(watched, event)
 
-    def _look(self) -> None:
+    def _begin_checks(self) -> None:
         if not self._welcome.isVisible():
             return
         if self._welcome.shows_computer and not self._checked:

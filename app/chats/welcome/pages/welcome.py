@@ -35,7 +35,7 @@ GUIDE_QUESTIONS: Final = (
     "How do I get a bigger model?",
     "Where are my chats kept?",
 )
-"""What the suggestions ask the guide in any language, because it understands only English."""
+"""The questions that the suggestions send to the guide, which understands only English."""
 
 
 class Welcome(PartPage):
@@ -81,13 +81,14 @@ class Welcome(PartPage):
         self._suggestions.setSpacing(GRID)
         column.addLayout(self._suggestions)
         # The offer, which comes later, is below the questions, which must not move under the mouse.
-        self._place = QVBoxLayout()
-        column.addLayout(self._place)
+        self._offer_place = QVBoxLayout()
+        column.addLayout(self._offer_place)
         self._computer = ComputerCard()
         column.addWidget(self._computer)
         column.addStretch(3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Adapt the space above the headline to the height."""
         super().resizeEvent(event)
         # A share of the page, not of the free room, so that later widgets move nothing above them.
         self._head.setFixedHeight(event.size().height() // 10)
@@ -136,9 +137,11 @@ class Welcome(PartPage):
         self._suggestions.addWidget(
             Label(self.tr("Ask the guide") if guide else self.tr("For example"), "group")
         )
-        shown = self._questions(kind)
-        asked = GUIDE_QUESTIONS if guide else shown
-        for number, (question, asks) in enumerate(zip(shown, asked, strict=True), start=1):
+        questions = self._questions(kind)
+        sent_questions = GUIDE_QUESTIONS if guide else questions
+        for number, (question, sent) in enumerate(
+            zip(questions, sent_questions, strict=True), start=1
+        ):
             button = RowButton(
                 f"suggestion{number}", self.tr("Ask: {question}").format(question=question)
             )
@@ -146,24 +149,24 @@ class Welcome(PartPage):
             button.setToolTip(question)
             button.box.addWidget(ElidedLabel(question, name=f"question{number}"))
             button.let_clicks_through()
-            button.clicked.connect(lambda _=False, asks=asks: self.suggested.emit(asks))
+            button.clicked.connect(lambda _=False, sent=sent: self.suggested.emit(sent))
             self._suggestions.addWidget(button)
 
     def show_offers(self, offers: Offers) -> None:
         """Offer the first recommended model; nothing is downloaded automatically."""
-        before, self._offer = self._offer, None
-        empty(self._place)
+        old_card, self._offer = self._offer, None
+        empty(self._offer_place)
         if offers.offers:
             from app.models.discover.pages.offer_card import OfferCard
 
             card = OfferCard(
                 offers.offers[0], self.tr("This computer can run"), self.tr("Choose another")
             )
-            if before is not None and before.offer.repo == card.offer.repo:
-                card.tick_pictures(before.pictures)
+            if old_card is not None and old_card.offer.repo == card.offer.repo:
+                card.tick_pictures(old_card.pictures)
             card.get.connect(self._get)
             card.more.connect(self.choose)
-            self._place.addWidget(card)
+            self._offer_place.addWidget(card)
             self._offer = card
             self.show_downloads(self._downloads)
         self._show_offer()
@@ -182,9 +185,11 @@ class Welcome(PartPage):
         self.show_downloads(self._downloads)
 
     def show_check(self, check: SystemCheck) -> None:
+        """Show the result of the check of this computer."""
         self._computer.show_check(check)
 
     def show_check_failed(self) -> None:
+        """Show that this computer could not be checked."""
         self._computer.show_failure()
 
     def _get(self, offer: Offer, pictures: bool) -> None:
@@ -221,7 +226,7 @@ class Welcome(PartPage):
             ),
             "general": (
                 self.tr("Write a friendly reminder of an unpaid invoice"),
-                self.tr("Explain inflation as you would to a child of twelve"),
+                self.tr("Explain inflation as you would to a twelve-year-old"),
                 self.tr("What can I cook with eggs, spinach and rice?"),
             ),
         }[kind]

@@ -19,7 +19,7 @@ from app.documents.collections.pages.picking import dropped, pick_files, pick_fo
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
-from app.kit.widgets.page_head import HeadAbove, PageHead
+from app.kit.widgets.page_head import FixedHead, PageHead
 from app.models.downloads.pages.download_words import queued_words
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class DocumentsPage(QWidget):
         self._stack.addWidget(self._one)
         new = UserAction("newCollection", "plus", self.tr("New collection…"), self.make).button()
         head = PageHead(self.tr("Documents"), "documentsBack", navigation.go_to_chat, new)
-        HeadAbove(head).lay_over(self._stack, self)
+        FixedHead(head).lay_over(self._stack, self)
         self._collections.changed.connect(self._show)
         self._collections.found_embedder.connect(self._show_embedder)
         presenters.downloads.changed.connect(self._show_downloads)
@@ -150,7 +150,7 @@ class DocumentsPage(QWidget):
             dialog.finish()
             self.open(collection.id)
 
-        failed = dialog.refusal(self._notifier.error)
+        failed = dialog.failure_handler(self._notifier.error)
         self._collections.create(dialog.name.line, tuple(dialog.paths), created, failed)
 
     def _open_passage(self, found: FoundPassage) -> None:

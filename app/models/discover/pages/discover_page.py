@@ -85,7 +85,7 @@ class DiscoverPage(QStackedWidget):
         self.setCurrentWidget(self.repository)
         self.repository.show_opening(repo)
         self.repository.focus()
-        self._service.open(repo, self._opened, self._notifier.telling(self._not_opened))
+        self._service.open(repo, self._opened, self._notifier.error_handler(self._not_opened))
 
     def get_offer(self, offer: Offer, pictures: bool) -> None:
         """Download a recommended model.
@@ -149,7 +149,7 @@ class DiscoverPage(QStackedWidget):
             home.show_search()
 
         home.results.show_searching()
-        failed = self._notifier.telling(not_found)
+        failed = self._notifier.error_handler(not_found)
         self._service.search(query, fits=fits, done=found, failed=failed)
 
     def _go_back(self) -> None:
@@ -164,7 +164,7 @@ class DiscoverPage(QStackedWidget):
         self._service.card(
             opened,
             lambda text: self.repository.show_card(repo, text),
-            self._notifier.telling(lambda _: self.repository.show_card(repo, "")),
+            self._notifier.error_handler(lambda _: self.repository.show_card(repo, "")),
         )
 
     def _not_opened(self, error: UserError) -> None:
@@ -177,7 +177,9 @@ class DiscoverPage(QStackedWidget):
         if opened is None:
             return
         repo, label = opened.repository.id, choice.variant.label
-        failed = self._notifier.telling(lambda error: page.show_not_judged(repo, label, error))
+        failed = self._notifier.error_handler(
+            lambda error: page.show_not_judged(repo, label, error)
+        )
         self._service.judge(opened, choice, page.show_judged, failed)
 
     def _get(self, choice: Choice, projector: bool) -> None:

@@ -120,7 +120,7 @@ class TokenQuestion(QObject):
         )
 
         def save(token: str) -> None:
-            self._service.keep(token, self._kept, dialog.refusal(self._notifier.error))
+            self._service.keep(token, self._kept, dialog.failure_handler(self._notifier.error))
 
         def show_where() -> None:
             self._notifier.offer_to_open(self._where())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal
 
+from app.kit.tasks.error_handling import error_handler
 from app.kit.tasks.tasks import SYSTEM, Tasks
-from app.kit.tasks.telling import telling
 from app.models.discover.services.recommending import Recommending
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Suggestions(QObject):
             self._asked_at = -FRESH_S
             tell(error)
 
-        tell = telling(self.failed.emit, self.crashed.emit)
+        tell = error_handler(self.failed.emit, self.crashed.emit)
         self._tasks.run(work, done, failed, on=SYSTEM)
 
     def look_at_families(self) -> None:
@@ -100,6 +100,6 @@ class Suggestions(QObject):
         self._tasks.run(
             work,
             self.families.emit,
-            telling(self.failed.emit, self.crashed.emit),
+            error_handler(self.failed.emit, self.crashed.emit),
             on=SYSTEM,
         )

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.kit.terminal.agreeing import agreed
 from app.kit.terminal.arguments import YES
 from app.kit.terminal.command import Argument, Command, WrongUsage
+from app.kit.terminal.confirmation import confirm
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from app.kit.terminal.streams import read, read_file
@@ -53,11 +53,11 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
             name=now.entry.path.name,
             size_bytes=size(now.size_bytes),
         )
-        if not args.yes and not agreed(out, question, N_("The file was not changed.")):
+        if not args.yes and not confirm(out, question, N_("The file was not changed.")):
             out.note(N_("Nothing was changed."))
             return 1
 
-    progress = partial(out.progress, doing=N_("Writing the file"))
+    progress = partial(out.progress, step=N_("Writing the file"))
 
     def write(cancel: CancelToken) -> Iterator[ModelEntry]:
         if args.copy is None:

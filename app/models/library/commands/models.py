@@ -69,7 +69,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _import(app: App, args: argparse.Namespace, out: Output) -> int:
-    progress = partial(out.progress, doing=N_("Copying and checking"))
+    progress = partial(out.progress, step=N_("Copying and checking"))
     entry = app.manager.take_in(
         Path(args.what), copy=args.copy, progress=progress, cancel=CancelToken()
     )
@@ -80,7 +80,7 @@ def _import(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
-    progress = partial(out.progress, doing=N_("Checking the file"))
+    progress = partial(out.progress, step=N_("Checking the file"))
     found = app.manager.verify(args.what, progress, CancelToken())
     value = {
         "id": found.entry.id,

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.kit.engine_names import engine_called
+from app.kit.engine_names import engine_name
 from app.kit.look.format import size
 from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
@@ -537,8 +537,8 @@ def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]
         (
             _tr("choices", "On this computer")
             if len(local) == 1
-            else _tr("choices", "On this computer, {engine_called}").format(
-                engine_called=engine_called(engine)
+            else _tr("choices", "On this computer, {engine_name}").format(
+                engine_name=engine_name(engine)
             ),
             its,
         )

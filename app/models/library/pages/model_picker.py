@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.base.language import translated
-from app.kit.engine_names import engine_called
+from app.kit.engine_names import engine_name
 from app.kit.look.format import size
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
@@ -128,7 +128,7 @@ class ModelPicker(Popover):
         return button
 
     def _counterpart(self, other: Counterpart) -> QWidget:
-        words = self.tr("Same model on {engine}").format(engine=engine_called(other.engine))
+        words = self.tr("Same model on {engine}").format(engine=engine_name(other.engine))
         if other.entry is None and other.label:
             words = f"{words}, {other.label}"
         if other.entry is None and other.bytes:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject, Signal
 
+from app.kit.tasks.error_handling import error_handler
 from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Task, Tasks
-from app.kit.tasks.telling import telling
 from app.models.library.services.editing import MetadataEditor, sample_prompt
 from app.models.library.values.editable import Editable
 from app.models.library.values.entry import ModelEntry
@@ -43,7 +43,10 @@ class ModelMetadata(QObject):
     def read(self, model: str, done: Callable[[Editable], None], failed: Failed) -> None:
         """Read the metadata of a model's file."""
         self._tasks.run(
-            lambda: self._editor.read(model), done, telling(failed, self.crashed.emit), on=EDITING
+            lambda: self._editor.read(model),
+            done,
+            error_handler(failed, self.crashed.emit),
+            on=EDITING,
         )
 
     def try_template(self, template: str, done: Callable[[str], None], failed: Failed) -> None:
@@ -51,7 +54,7 @@ class ModelMetadata(QObject):
         self._trying.run(
             lambda: sample_prompt(template, CancelToken()),
             done,
-            telling(failed, self.crashed.emit),
+            error_handler(failed, self.crashed.emit),
         )
 
     def stop_trying(self) -> None:
@@ -99,7 +102,7 @@ class ModelMetadata(QObject):
             if isinstance(error, Cancelled):
                 done(None)
             else:
-                telling(failed, self.crashed.emit)(error)
+                error_handler(failed, self.crashed.emit)(error)
 
         came: list[ModelEntry] = []
         self._task = self._tasks.stream(work, came.extend, lambda: done(came[0]), ended, on=EDITING)

@@ -50,11 +50,11 @@ class Announcer(QObject):
         self._notifications = notifications
         self._tray = tray
         self._began: dict[str, float] = {}
-        self._told_of = ""
+        self._announced_chat = ""
         generation.begun.connect(self._begun)
         generation.ended.connect(self._ended)
         notifications.clicked.connect(self.open_chat)
-        tray.clicked.connect(lambda: self.open_chat.emit(self._told_of))
+        tray.clicked.connect(lambda: self.open_chat.emit(self._announced_chat))
 
     @property
     def problem(self) -> str:
@@ -67,18 +67,18 @@ class Announcer(QObject):
         self._began[answer.id] = time.monotonic()
 
     def _ended(self, answer: StoredMessage) -> None:
-        took_s = time.monotonic() - self._began.pop(answer.id, time.monotonic())
-        looks = QApplication.activeWindow() is not None
-        if self._settings.current.notify and not looks and took_s >= LONG_S:
+        duration_s = time.monotonic() - self._began.pop(answer.id, time.monotonic())
+        is_active = QApplication.activeWindow() is not None
+        if self._settings.current.notify and not is_active and duration_s >= LONG_S:
             self._announce(answer)
 
     def _announce(self, answer: StoredMessage) -> None:
         title, text = self._words(answer)
         if self._notifications.are_possible:
             self._notifications.show(title, text, answer.chat_id)
-        elif self._tray.can_say():
-            self._told_of = answer.chat_id
-            self._tray.say(title, text)
+        elif self._tray.can_notify():
+            self._announced_chat = answer.chat_id
+            self._tray.notify(title, text)
 
     def _words(self, answer: StoredMessage) -> tuple[str, str]:
         """Return the title and the text, which quotes the answer only if the settings allow it."""

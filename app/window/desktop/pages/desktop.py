@@ -83,19 +83,19 @@ class Desktop(QObject):
     def notes(self) -> dict[str, str]:
         """Return why settings have no effect here, by the setting's name; "" if they have."""
         tray = self._tray.problem
-        told = self._announcer.problem
+        notify_problem = self._announcer.problem
         return {
             "tray": tray,
             "close_to_tray": tray,
-            "notify": told,
-            "notify_text": told,
+            "notify": notify_problem,
+            "notify_text": notify_problem,
             "quick_ask_keys": translated(self._presenters.global_shortcut.problem),
         }
 
     def show_palette(self) -> None:
         """Open the command palette."""
-        from app.window.desktop.pages.found import chat_items, items_of
         from app.window.desktop.pages.palette import Palette
+        from app.window.desktop.pages.palette_sources import chat_items, items_of
 
         items = items_of(
             self._window.actions(), self._settings.current, self._chooser, self._navigation
@@ -134,19 +134,19 @@ class Desktop(QObject):
             model = self._settings.current.model
             self._quick.show_place(self._place_of(model))
 
-    def fulfil(self, wish: LaunchRequest) -> None:
+    def carry_out(self, request: LaunchRequest) -> None:
         """Carry out the request of a second start of Hearth."""
-        if wish.quick_ask:
+        if request.quick_ask:
             self.quick_ask()
             return
         self.come_to_front()
-        if wish.files:
-            self.drops.take_files(wish.files)
-        if wish.link:
-            self._follow(wish.link)
+        if request.files:
+            self.drops.take_files(request.files)
+        if request.link:
+            self._follow_link(request.link)
 
-    def _follow(self, link: str) -> None:
-        """Show what a link names, after asking the user.
+    def _follow_link(self, link: str) -> None:
+        """Show the model that a link names, after asking the user.
 
         The Hub is asked for nothing before the user agrees, because anyone can write a link.
         """
@@ -162,7 +162,7 @@ class Desktop(QObject):
 
         self._notifier.confirm(
             self.tr("Look at {repo} on the Hub?").format(repo=name.repo),
-            self.tr("A link outside of Hearth names this model."),
+            self.tr("A link from another program names this model."),
             ("look", self.tr("Look at it")),
             ("cancel", self.tr("Cancel")),
             lambda: self._navigation.show_model(name.repo, name.quantisation or ""),
@@ -183,8 +183,10 @@ class Desktop(QObject):
         macOS only reports that the app became active. It also does so when another window of
         Hearth, such as quick ask, is activated: then a window is visible and nothing is done.
         """
-        shown = any(it.isVisible() for it in QApplication.topLevelWidgets() if it.isWindow())
-        if state is Qt.ApplicationState.ApplicationActive and not shown:
+        is_visible = any(
+            widget.isVisible() for widget in QApplication.topLevelWidgets() if widget.isWindow()
+        )
+        if state is Qt.ApplicationState.ApplicationActive and not is_visible:
             self.come_to_front()
 
     def zoom_by(self, steps: int) -> None:
@@ -192,13 +194,13 @@ class Desktop(QObject):
         field = fields()["zoom"]
         low, high = limits_of(field)
         wanted = self._settings.current.zoom + steps * _ZOOM_STEP if steps else field.default
-        within = min(max(wanted, low or wanted), high or wanted)
+        limited = min(max(wanted, low or wanted), high or wanted)
         try:
-            self._settings.set("zoom", int(within))
+            self._settings.set("zoom", int(limited))
         except UserError as error:
             self._notifier.error(error)
         else:
-            self._notifier.say(self.tr("{value} %").format(value=int(within)), about="zoom")
+            self._notifier.say(self.tr("{value} %").format(value=int(limited)), about="zoom")
 
     def quit(self) -> None:
         """Quit Hearth, even if the window would otherwise close to the tray."""

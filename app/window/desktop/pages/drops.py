@@ -52,11 +52,12 @@ class Drops(QObject):
         models = [path for path in paths if is_model_file(path)]
         if models:
             self.models.emit(models)
-        files = [it for it in paths if it not in models and not self._take_chats(it)]
+        files = [path for path in paths if path not in models and not self._take_chats(path)]
         if files:
             self.files.emit(files)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Accept dragged files and text, and handle them when they are dropped."""
         if isinstance(event, QDragEnterEvent | QDragMoveEvent | QDropEvent):
             mime = event.mimeData()
             # A text field handles dropped text itself, because it inserts it where it was dropped.

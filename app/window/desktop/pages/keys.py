@@ -16,26 +16,26 @@ _MODIFIERS = (
     | Qt.KeyboardModifier.AltModifier
     | Qt.KeyboardModifier.MetaModifier
 )
-_Text = QKeySequence.StandardKey
-_OF_TEXT = (
-    _Text.Copy,
-    _Text.Cut,
-    _Text.Paste,
-    _Text.SelectAll,
-    _Text.Undo,
-    _Text.Redo,
-    _Text.MoveToNextWord,
-    _Text.MoveToPreviousWord,
-    _Text.MoveToStartOfDocument,
-    _Text.MoveToEndOfDocument,
-    _Text.SelectNextWord,
-    _Text.SelectPreviousWord,
-    _Text.SelectStartOfDocument,
-    _Text.SelectEndOfDocument,
-    _Text.DeleteStartOfWord,
-    _Text.DeleteEndOfWord,
-    _Text.InsertParagraphSeparator,
-    _Text.InsertLineSeparator,
+_Standard = QKeySequence.StandardKey
+_TEXT_KEYS = (
+    _Standard.Copy,
+    _Standard.Cut,
+    _Standard.Paste,
+    _Standard.SelectAll,
+    _Standard.Undo,
+    _Standard.Redo,
+    _Standard.MoveToNextWord,
+    _Standard.MoveToPreviousWord,
+    _Standard.MoveToStartOfDocument,
+    _Standard.MoveToEndOfDocument,
+    _Standard.SelectNextWord,
+    _Standard.SelectPreviousWord,
+    _Standard.SelectStartOfDocument,
+    _Standard.SelectEndOfDocument,
+    _Standard.DeleteStartOfWord,
+    _Standard.DeleteEndOfWord,
+    _Standard.InsertParagraphSeparator,
+    _Standard.InsertLineSeparator,
 )
 """Keys that a focused text field uses itself, including Enter, which sends a message."""
 
@@ -50,17 +50,18 @@ def keys_of(command: WindowCommand, changes: Mapping[str, str]) -> list[QKeySequ
     return [QKeySequence(keys) for keys in command.keys]
 
 
-def add_actions(window: QWidget, does: Mapping[str, Callable[[], object]]) -> None:
-    """Add an action to the window for each command in `does`; call `give_keys` afterwards.
+def add_actions(window: QWidget, handlers: Mapping[str, Callable[[], object]]) -> None:
+    """Add an action to the window for each command in `handlers`; call `give_keys` afterwards.
 
     Args:
-        does: What each command does, by the command's name, which also becomes the action's name.
+        handlers: The function of each command, by the command's name, which also becomes the
+            action's name.
     """
     for command in commands():
-        if command.name in does:
+        if command.name in handlers:
             action = QAction(command.text, window)
             action.setObjectName(command.name)
-            action.triggered.connect(lambda _=False, do=does[command.name]: do())
+            action.triggered.connect(lambda _=False, do=handlers[command.name]: do())
             window.addAction(action)
 
 
@@ -72,7 +73,7 @@ def give_keys(window: QWidget, changes: Mapping[str, str]) -> None:
             actions[command.name].setShortcuts(keys_of(command, changes))
 
 
-def shown(keys: list[QKeySequence]) -> str:
+def keys_text(keys: list[QKeySequence]) -> str:
     """Return shortcuts as text for the user, in this system's spelling."""
     return " / ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in keys)
 
@@ -83,17 +84,17 @@ def with_keys(changes: Mapping[str, str], name: str, keys: str) -> dict[str, str
     Args:
         keys: The new shortcut; "" removes the command's shortcut.
     """
-    usual = next(command.keys for command in commands() if command.name == name)
+    default_keys = next(command.keys for command in commands() if command.name == name)
     rest = {other: value for other, value in changes.items() if other != name}
-    return rest if (keys,) == usual else {**rest, name: keys}
+    return rest if (keys,) == default_keys else {**rest, name: keys}
 
 
 def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
     """Return why a command cannot have this shortcut, as a sentence; "" if it can."""
     wanted = QKeySequence(keys, _FORMAT)
     native = wanted.toString(QKeySequence.SequenceFormat.NativeText)
-    usual = next(command.keys for command in commands() if command.name == name)
-    if _is_for_writing(wanted) and keys not in usual:
+    default_keys = next(command.keys for command in commands() if command.name == name)
+    if _is_for_writing(wanted) and keys not in default_keys:
         return _tr("keys", "{native} is needed for writing.").format(native=native)
     if not _is_safe(wanted):
         return _tr("keys", "{native} is needed for writing; add Ctrl or Alt to it.").format(
@@ -101,19 +102,21 @@ def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
         )
     for command in commands():
         if command.name != name and wanted in keys_of(command, changes):
-            said = _tr("keys", "{keys} is taken by “{command}”. Change that first.")
-            return said.format(keys=native, command=command.text)
+            sentence = _tr("keys", "{keys} is taken by “{command}”. Change that first.")
+            return sentence.format(keys=native, command=command.text)
     return ""
 
 
 def _is_for_writing(keys: QKeySequence) -> bool:
     sends = keys.toString(_FORMAT) in ("Ctrl+Return", "Ctrl+Enter")
-    return sends or any(keys in QKeySequence.keyBindings(which) for which in _OF_TEXT)
+    return sends or any(
+        keys in QKeySequence.keyBindings(standard_key) for standard_key in _TEXT_KEYS
+    )
 
 
 def _is_safe(keys: QKeySequence) -> bool:
     """Return whether nobody needs these keys to write or to move in a text."""
     pressed: QKeyCombination = keys[0]  # type: ignore[index] # PySide6's stubs leave it out
     key = pressed.key()
-    alone = Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35 or key == Qt.Key.Key_Escape
-    return alone or bool(pressed.keyboardModifiers() & _MODIFIERS)
+    is_special_key = Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35 or key == Qt.Key.Key_Escape
+    return is_special_key or bool(pressed.keyboardModifiers() & _MODIFIERS)

@@ -81,7 +81,7 @@ class Palette(QDialog):
         self._list.setItemDelegate(PaletteRow(self._list))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.itemClicked.connect(self._choose)
-        self._list.currentItemChanged.connect(self._say)
+        self._list.currentItemChanged.connect(self._describe_selection)
         self._none = Label(self.tr("No results."), "muted", name="paletteNone")
         self._none.setContentsMargins(GRID, GRID, GRID, GRID)
         column = QVBoxLayout(self)
@@ -97,6 +97,7 @@ class Palette(QDialog):
         self._place(parent)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Move the selection or choose an item with the keys of the field."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
             if event.key() in _MOVES:
                 self._move(event)
@@ -135,21 +136,23 @@ class Palette(QDialog):
 
         Select the first one after typing; keep the selection if only more items were read.
         """
-        found = best(self._field.text(), self._items, _MOST)
-        marked = self._list.selectedItems()
-        kept = marked[0].data(Qt.ItemDataRole.UserRole) if marked else None
+        matches = best(self._field.text(), self._items, _MOST)
+        selected = self._list.selectedItems()
+        selected_item = selected[0].data(Qt.ItemDataRole.UserRole) if selected else None
         typed = self.sender() is self._field
         self._list.clear()
-        for item in found:
+        for item in matches:
             row = QListWidgetItem(item.title)
             row.setData(_DETAIL, item.detail)
             row.setData(_DRAWING, _DRAWINGS[item.kind])
             row.setData(Qt.ItemDataRole.UserRole, item)
             row.setData(Qt.ItemDataRole.AccessibleTextRole, f"{item.title}, {item.detail}")
             self._list.addItem(row)
-        self._list.setCurrentRow(found.index(kept) if not typed and kept in found else 0)
-        self._list.setVisible(bool(found))
-        self._none.setVisible(not found)
+        self._list.setCurrentRow(
+            matches.index(selected_item) if not typed and selected_item in matches else 0
+        )
+        self._list.setVisible(bool(matches))
+        self._none.setVisible(not matches)
 
     def _move(self, event: QKeyEvent) -> None:
         """Move the selection as the list itself would, but wrap around at both ends."""
@@ -161,10 +164,10 @@ class Palette(QDialog):
         else:
             self._list.event(event)
 
-    def _say(self, row: QListWidgetItem | None) -> None:
+    def _describe_selection(self, row: QListWidgetItem | None) -> None:
         """Describe the selected item to screen readers through the field, as that has the focus."""
-        said = row.data(Qt.ItemDataRole.AccessibleTextRole) if row is not None else ""
-        self._field.setAccessibleDescription(said)
+        description = row.data(Qt.ItemDataRole.AccessibleTextRole) if row is not None else ""
+        self._field.setAccessibleDescription(description)
 
     def _choose(self, row: QListWidgetItem | None) -> None:
         if row is not None:
@@ -178,6 +181,7 @@ class PaletteRow(QStyledItemDelegate):
     def sizeHint(
         self, _option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
+        """Return the height of a row."""
         return QSize(0, scaled(_ROW_HEIGHT))
 
     def paint(
@@ -186,6 +190,7 @@ class PaletteRow(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
+        """Paint the icon, the title and the detail of an item."""
         theme = theme_of(option.palette)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -36,45 +36,45 @@ class Item:
     detail: str
     run: Callable[[], object] = field(compare=False)
     words: str = ""
-    found_by: str = field(init=False, compare=False)
-    found_too: str = field(init=False, compare=False)
+    title_key: str = field(init=False, compare=False)
+    full_key: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "found_by", folded(self.title))
-        object.__setattr__(self, "found_too", folded(f"{self.title} {self.words}"))
+        object.__setattr__(self, "title_key", folded(self.title))
+        object.__setattr__(self, "full_key", folded(f"{self.title} {self.words}"))
 
     def fit(self, typed: str) -> float | None:
         """Return the score of the title, or a lower one of all words; None if nothing matches.
 
         Args:
-            typed: What the user typed, already `folded`.
+            typed: The text that the user typed, already `folded`.
         """
-        by_title = fit(typed, self.found_by)
+        by_title = fit(typed, self.title_key)
         if by_title is not None or not self.words:
             return by_title
-        too = fit(typed, self.found_too)
-        return None if too is None else too - _LESS
+        by_all_words = fit(typed, self.full_key)
+        return None if by_all_words is None else by_all_words - _LESS
 
 
-def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
+def best(typed: str, items: Iterable[Item], limit: int) -> list[Item]:
     """Return the best matches in order, or the first items as given if nothing was typed."""
     words = folded(typed)
     if not words.strip():
-        return list(items)[:most]
+        return list(items)[:limit]
     scored = [(item.fit(words), item) for item in items]
-    found = [(score + _BEFORE[item.kind], item) for score, item in scored if score is not None]
-    found.sort(key=lambda pair: -pair[0])
-    return [item for _, item in found[:most]]
+    matches = [(score + _BEFORE[item.kind], item) for score, item in scored if score is not None]
+    matches.sort(key=lambda pair: -pair[0])
+    return [item for _, item in matches[:limit]]
 
 
 def chats_in_steps(
     page: Callable[[int, int], Sequence[Chat]],
     item: Callable[[Chat], Item],
     step: int,
-    most: int,
+    limit: int,
 ) -> Iterator[list[Item]]:
     """Yield the chats a page at a time, the most recently used first: there can be very many."""
-    for offset in range(0, most, step):
+    for offset in range(0, limit, step):
         chats = page(offset, step)
         yield [item(chat) for chat in chats]
         if len(chats) < step:

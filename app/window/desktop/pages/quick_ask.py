@@ -60,7 +60,7 @@ class QuickAsk(QWidget):
         super().__init__(None, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        # Hearth continues in the tray when this is the last window to be closed.
+        # Hearth continues in the tray if this is the last open window.
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         self.setObjectName("quickAsk")
         self.setWindowTitle(self.tr("Ask Hearth"))
@@ -108,6 +108,7 @@ class QuickAsk(QWidget):
             self.resize(self.width(), max(self.height(), needed))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close the window on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.close()
         else:
@@ -118,14 +119,16 @@ class QuickAsk(QWidget):
         panel.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         panel.box.addWidget(self.edit, 1)
         panel.box.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
-        self._go_on = LabelledButton("chat", self.tr("Open in Hearth"), "quickOpen", look="quiet")
-        self._go_on.clicked.connect(self._open)
-        self._go_on.setEnabled(False)
+        self._open_button = LabelledButton(
+            "chat", self.tr("Open in Hearth"), "quickOpen", look="quiet"
+        )
+        self._open_button.clicked.connect(self._open)
+        self._open_button.setEnabled(False)
         below = QHBoxLayout()
         below.setSpacing(GRID)
         below.addWidget(Picture("flame", "accent_text", 18))
         below.addWidget(Label(self.tr("Enter asks, Esc closes"), "small"), 1)
-        below.addWidget(self._go_on)
+        below.addWidget(self._open_button)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         column.setSpacing(GRID)
@@ -161,7 +164,7 @@ class QuickAsk(QWidget):
 
     def _asked(self, question: StoredMessage) -> None:
         self._chat_id = question.chat_id
-        self._go_on.setEnabled(True)
+        self._open_button.setEnabled(True)
         self._exchange = Exchange(question.text, self._text_size)
         self._exchange.link.connect(self.link)
         self._exchange.grown.connect(self._show_end)
@@ -198,10 +201,10 @@ class QuickAsk(QWidget):
         """Put a question that could not be saved back into the field."""
         self._asking = False
         self.edit.setPlainText(text)
-        said = str(error)
+        problem = str(error)
         if isinstance(error, UserError):
-            said = f"{translated(error.what)} {translated(error.do)}"
-        self._problem.setText(said)
+            problem = f"{translated(error.what)} {translated(error.do)}"
+        self._problem.setText(problem)
         self._problem.show()
 
     def _show_end(self) -> None:
@@ -234,7 +237,7 @@ class Exchange(QWidget):
     def __init__(self, question: str, text_size: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         parser = Parser()
-        self._began = False
+        self._has_begun = False
         self._state = Label(self.tr("One moment…"), "muted", name="quickState", wrap=True)
         self._view = MarkdownView(parser, text_size)
         self._view.setObjectName("quickAnswer")
@@ -257,8 +260,8 @@ class Exchange(QWidget):
 
     def append(self, text: str) -> None:
         """Append text to the answer."""
-        if not self._began:
-            self._began = True
+        if not self._has_begun:
+            self._has_begun = True
             self._state.hide()
             self._view.show()
             self._view.begin()
@@ -266,7 +269,7 @@ class Exchange(QWidget):
 
     def end(self, answer: StoredMessage) -> None:
         """Show the answer as it was saved, and why it ended early if it did."""
-        if self._began:
+        if self._has_begun:
             self._view.end()
         if answer.failure is not None:
             failure = answer.failure

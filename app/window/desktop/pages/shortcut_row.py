@@ -12,10 +12,10 @@ from app.chats.search.values.fuzzy import folded
 from app.kit.look.theme import GRID
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
-from app.window.desktop.pages.keys import keys_of, shown
+from app.window.desktop.pages.keys import keys_of, keys_text
 from app.window.pages.actions import WindowCommand
 
-_ALONE = (
+_MODIFIER_KEYS = (
     Qt.Key.Key_Control,
     Qt.Key.Key_Shift,
     Qt.Key.Key_Alt,
@@ -23,7 +23,7 @@ _ALONE = (
     Qt.Key.Key_Meta,
     Qt.Key.Key_unknown,
 )
-_TAKES_AWAY = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
+_REMOVES = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 
 
 class ShortcutRow(QWidget):
@@ -47,8 +47,8 @@ class ShortcutRow(QWidget):
         self.setObjectName(f"shortcut-{command.name}")
         self._keys = KeyButton(f"keys-{command.name}", command.text)
         self._keys.pressed_keys.connect(lambda keys: self.pressed_keys.emit(command.name, keys))
-        usual = self.tr("Default keys of “{text}”").format(text=command.text)
-        self._back = IconButton("again", usual, f"reset-{command.name}", size=16)
+        reset_text = self.tr("Default keys of “{text}”").format(text=command.text)
+        self._back = IconButton("again", reset_text, f"reset-{command.name}", size=16)
         self._back.clicked.connect(lambda: self.reset.emit(command.name))
         policy = self._back.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
@@ -68,7 +68,7 @@ class ShortcutRow(QWidget):
 
     def show_changes(self, changes: Mapping[str, str]) -> None:
         """Show the command's shortcut after the user's changes."""
-        keys = shown(keys_of(self.command, changes))
+        keys = keys_text(keys_of(self.command, changes))
         self._keys.show_keys(keys)
         self._back.setVisible(self.command.name in changes)
         self.words = folded(f"{self.command.text} {keys}")
@@ -96,52 +96,55 @@ class KeyButton(QPushButton):
         self.setObjectName(name)
         self._title = title
         self._keys = ""
-        self._listens = False
+        self._is_recording = False
         self.setProperty("look", "key")
         self.setAutoDefault(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.clicked.connect(lambda: self._listen(True))
+        self.clicked.connect(lambda: self._set_recording(True))
 
     def show_keys(self, keys: str) -> None:
         """Show a shortcut in this system's spelling, and stop recording."""
         self._keys = keys
-        self._listen(False)
+        self._set_recording(False)
 
     def event(self, event: QEvent) -> bool:
-        if self._listens and event.type() is QEvent.Type.ShortcutOverride:
+        """Keep the window's shortcuts from running while keys are recorded."""
+        if self._is_recording and event.type() is QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._listens:
+        """Record the pressed keys."""
+        if not self._is_recording:
             super().keyPressEvent(event)
             return
-        key, bare = event.key(), event.modifiers() == Qt.KeyboardModifier.NoModifier
-        if key in _ALONE:
+        key, without_modifiers = event.key(), event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if key in _MODIFIER_KEYS:
             return
-        if bare and key == Qt.Key.Key_Escape:
-            self._listen(False)
-        elif bare and key in _TAKES_AWAY:
-            self._listen(False)
+        if without_modifiers and key == Qt.Key.Key_Escape:
+            self._set_recording(False)
+        elif without_modifiers and key in _REMOVES:
+            self._set_recording(False)
             self.pressed_keys.emit("")
         else:
-            self._listen(False)
+            self._set_recording(False)
             pressed = QKeySequence(event.keyCombination())
             self.pressed_keys.emit(pressed.toString(QKeySequence.SequenceFormat.PortableText))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Stop recording."""
         super().focusOutEvent(event)
-        self._listen(False)
+        self._set_recording(False)
 
-    def _listen(self, listens: bool) -> None:
-        self._listens = listens
-        self.setProperty("listens", listens)
+    def _set_recording(self, recording: bool) -> None:
+        self._is_recording = recording
+        self.setProperty("listens", recording)
         self.style().unpolish(self)
         self.style().polish(self)
         none = self.tr("None")
-        self.setText(self.tr("Press the keys…") if listens else self._keys or none)
+        self.setText(self.tr("Press the keys…") if recording else self._keys or none)
         self.setAccessibleName(f"{self._title}: {self._keys or none}")
         self.setAccessibleDescription(
-            self.tr("Press the keys; Esc cancels, Backspace removes them.") if listens else ""
+            self.tr("Press the keys; Esc cancels, Backspace removes them.") if recording else ""
         )

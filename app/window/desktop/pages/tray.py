@@ -27,8 +27,8 @@ class Tray(QObject):
     def __init__(self, window: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._window = window
-        self._quits = False
-        self._stays = False
+        self._is_quitting = False
+        self._closes_to_tray = False
         self._menu = QMenu(window)
         self._menu.setObjectName("trayMenu")
         self._icon = QSystemTrayIcon(app_icon(), self)
@@ -60,34 +60,34 @@ class Tray(QObject):
 
     def apply(self, settings: Settings) -> None:
         """Show or hide the icon as the settings say."""
-        self._stays = settings.close_to_tray
+        self._closes_to_tray = settings.close_to_tray
         self._icon.setVisible((settings.tray or settings.close_to_tray) and self.is_possible())
 
-    def say(self, title: str, text: str) -> None:
+    def notify(self, title: str, text: str) -> None:
         """Show a notification through the tray icon."""
         self._icon.showMessage(title, text, app_icon())
 
-    def can_say(self) -> bool:
+    def can_notify(self) -> bool:
         """Return whether the icon is shown and can show notifications."""
         return self._icon.isVisible() and QSystemTrayIcon.supportsMessages()
 
     def quit(self) -> None:
         """Quit Hearth even if closing the window would hide it; a window can still refuse."""
-        self._quits = True
+        self._is_quitting = True
         QApplication.quit()
-        self._quits = False
+        self._is_quitting = False
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hide the window instead of closing it, if the tray icon can bring it back."""
         closes = watched is self._window and event.type() is QEvent.Type.Close
-        if closes and self._stays and self._icon.isVisible() and not self._quits:
+        if closes and self._closes_to_tray and self._icon.isVisible() and not self._is_quitting:
             event.ignore()
             self._window.hide()
             return True
         return super().eventFilter(watched, event)
 
-    def _activated(self, why: QSystemTrayIcon.ActivationReason) -> None:
+    def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         # On macOS every click opens the menu and is reported as well; opening the window too would
         # be too much.
-        if why is QSystemTrayIcon.ActivationReason.Trigger and sys.platform != "darwin":
+        if reason is QSystemTrayIcon.ActivationReason.Trigger and sys.platform != "darwin":
             self.open.emit()

@@ -37,17 +37,22 @@ class Keys:
     @property
     def for_portal(self) -> str:
         """The keys in the spelling of the XDG shortcuts specification, such as `CTRL+ALT+h`."""
-        return "+".join([*(_PORTAL[each] for each in self.modifiers), self.key])
+        return "+".join([*(_PORTAL[name] for name in self.modifiers), self.key])
 
     @property
     def x11_mask(self) -> int:
-        return sum(_X11[each] for each in self.modifiers)
+        """The modifiers as a mask of X11."""
+        return sum(_X11[name] for name in self.modifiers)
 
 
 def read(text: str) -> Keys:
-    """Parse keys as people write them. Raises KeysInvalid."""
-    *before, last = [part.strip() for part in text.split("+")]
-    unknown = next((part for part in before if part.lower() not in _MODIFIERS), None)
+    """Parse keys as people write them.
+
+    Raises:
+        KeysInvalid: The keys cannot be a global shortcut.
+    """
+    *others, last = [part.strip() for part in text.split("+")]
+    unknown = next((part for part in others if part.lower() not in _MODIFIERS), None)
     if unknown is not None:
         raise KeysInvalid(
             N_(
@@ -55,10 +60,10 @@ def read(text: str) -> Keys:
                 unknown=unknown,
             )
         )
-    held = {_MODIFIERS[part.lower()] for part in before}
-    if not held - {"Shift"}:
+    pressed = {_MODIFIERS[part.lower()] for part in others}
+    if not pressed - {"Shift"}:
         raise KeysInvalid(N_("Add Ctrl, Alt or Meta: the key by itself is needed for writing."))
-    modifiers = tuple(each for each in ("Ctrl", "Alt", "Shift", "Meta") if each in held)
+    modifiers = tuple(each for each in ("Ctrl", "Alt", "Shift", "Meta") if each in pressed)
     return Keys(modifiers, _key(last))
 
 

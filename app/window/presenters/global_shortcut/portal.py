@@ -36,34 +36,34 @@ class PortalShortcut(QObject):
         self,
         bus: SessionBus,
         keys: Keys,
-        what: str,
+        description: str,
         pressed: Callable[[], object],
-        told: Callable[[str], None],
+        report_problem: Callable[[str], None],
         parent: QObject | None = None,
     ) -> None:
         """Request the shortcut.
 
         Args:
             bus: An open bus.
-            what: What the shortcut does, for the user to read in the desktop's settings.
+            description: The effect of the shortcut, as the desktop's settings show it.
             pressed: Called when the user presses the shortcut.
-            told: Called with the reason why the shortcut does not work, or with "" if it does.
+            report_problem: Called with the reason why the shortcut does not work; "" if it does.
         """
         super().__init__(parent)
         self._bus = bus
         self._pressed = pressed
-        self._told = told
+        self._report_problem = report_problem
         self._session = ""
         self._handles: dict[str, Callable[[Results], None]] = {}
         self._listen("org.freedesktop.portal.Request", "Response", self._responded)
         self._listen(_SHORTCUTS, "Activated", self._activated)
-        wish = {"description": ("s", what), "preferred_trigger": ("s", keys.for_portal)}
+        options = {"description": ("s", description), "preferred_trigger": ("s", keys.for_portal)}
         self._ask(
             "CreateSession",
             "a{sv}",
             (),
             {"session_handle_token": ("s", f"hearth{next(self._numbers)}")},
-            lambda found: self._bind(str(found["session_handle"][1]), wish),
+            lambda results: self._bind(str(results["session_handle"][1]), options),
         )
 
     def close(self) -> None:
@@ -74,14 +74,14 @@ class PortalShortcut(QObject):
         self._session = ""
         self._handles.clear()
 
-    def _bind(self, session: str, wish: dict[str, tuple[str, str]]) -> None:
+    def _bind(self, session: str, options: dict[str, tuple[str, str]]) -> None:
         self._session = session
-        values = (session, [(_ID, wish)], "")
+        values = (session, [(_ID, options)], "")
         self._ask("BindShortcuts", "oa(sa{sv})sa{sv}", values, {}, self._bound)
 
-    def _bound(self, found: Results) -> None:
-        bound = found.get("shortcuts", ("", []))[1]
-        self._told("" if bound else N_("The desktop did not allow this shortcut."))
+    def _bound(self, results: Results) -> None:
+        bound = results.get("shortcuts", ("", []))[1]
+        self._report_problem("" if bound else N_("The desktop did not allow this shortcut."))
 
     def _ask(
         self,
@@ -89,12 +89,12 @@ class PortalShortcut(QObject):
         signature: str,
         values: tuple[Any, ...],
         options: Results,
-        found: Callable[[Results], None],
+        handler: Callable[[Results], None],
     ) -> None:
         """Call a method whose result comes later, as a signal of an object that this call names."""
         token = f"hearth{next(self._numbers)}"
         sender = self._bus.name.removeprefix(":").replace(".", "_")
-        self._handles[f"/org/freedesktop/portal/desktop/request/{sender}/{token}"] = found
+        self._handles[f"/org/freedesktop/portal/desktop/request/{sender}/{token}"] = handler
         body = (*values, {"handle_token": ("s", token), **options})
         call = self._call(_PATH, _SHORTCUTS, method, signature, body)
         self._bus.call(call, lambda _: None, self._refused)
@@ -102,14 +102,16 @@ class PortalShortcut(QObject):
     def _responded(self, message: Message) -> None:
         from jeepney import HeaderFields
 
-        found = self._handles.pop(message.header.fields[HeaderFields.path], None)
-        if found is None:
+        handler = self._handles.pop(message.header.fields[HeaderFields.path], None)
+        if handler is None:
             return
         status, results = message.body
         if status == 0:
-            found(results)
+            handler(results)
         else:
-            self._told(N_("The desktop asked whether to allow this shortcut, and it was refused."))
+            self._report_problem(
+                N_("The desktop asked whether to allow this shortcut, and it was refused.")
+            )
 
     def _activated(self, message: Message) -> None:
         session, which, *_ = message.body
@@ -117,7 +119,7 @@ class PortalShortcut(QObject):
             self._pressed()
 
     def _refused(self) -> None:
-        self._told(
+        self._report_problem(
             N_(
                 "This desktop offers programs no global shortcuts. Set one in its own "
                 "settings; the guide to the terminal has the command that opens the small "

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from app.window.presenters.global_shortcut.portal import PortalShortcut
     from app.window.presenters.global_shortcut.x11 import X11Shortcut
 
-_WHAT = N_("Ask Hearth a question")
-_ELSEWHERE = N_(
+_DESCRIPTION = N_("Ask Hearth a question")
+_UNSUPPORTED = N_(
     "Global shortcuts do not work on this system yet. The tray icon opens the small window, too."
 )
 _NO_DISPLAY = N_("No desktop with global shortcuts was found.")
@@ -30,11 +30,11 @@ class GlobalShortcut(QObject):
 
     Signals:
         pressed(): The user pressed the shortcut, in whatever program.
-        told(): `problem` has changed.
+        problem_changed(): `problem` has changed.
     """
 
     pressed = Signal()
-    told = Signal()
+    problem_changed = Signal()
 
     def __init__(self, bus: SessionBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,8 +42,8 @@ class GlobalShortcut(QObject):
         self._text = ""
         self._platform = ""
         self._problem = ""
-        self._held: X11Shortcut | PortalShortcut | None = None
-        bus.opened.connect(self._take)
+        self._shortcut: X11Shortcut | PortalShortcut | None = None
+        bus.opened.connect(self._register)
 
     @property
     def problem(self) -> str:
@@ -59,53 +59,55 @@ class GlobalShortcut(QObject):
         """
         if (keys, platform) != (self._text, self._platform):
             self._text, self._platform = keys, platform
-            self._take()
+            self._register()
 
     def close(self) -> None:
         """Release the shortcut."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
+        if self._shortcut is not None:
+            self._shortcut.close()
+            self._shortcut = None
 
-    def _take(self) -> None:
+    def _register(self) -> None:
         self.close()
         if not self._text.strip():
-            self._say("")
+            self._set_problem("")
             return
         from app.window.presenters.global_shortcut.keys import KeysInvalid, read
 
         try:
             keys = read(self._text)
         except KeysInvalid as error:
-            self._say(str(error))
+            self._set_problem(str(error))
             return
         if not sys.platform.startswith("linux"):
-            self._say(_ELSEWHERE)
+            self._set_problem(_UNSUPPORTED)
         elif self._platform == "xcb":
             self._grab(keys)
         elif self._platform.startswith("wayland"):
             self._ask_portal(keys)
         else:
-            self._say(_NO_DISPLAY)
+            self._set_problem(_NO_DISPLAY)
 
     def _grab(self, keys: Keys) -> None:
         from app.window.presenters.global_shortcut.x11 import X11Shortcut
 
         try:
-            self._held = X11Shortcut(keys, self.pressed.emit, self)
+            self._shortcut = X11Shortcut(keys, self.pressed.emit, self)
         except OSError as error:
-            self._say(str(error))
+            self._set_problem(str(error))
         else:
-            self._say("")
+            self._set_problem("")
 
     def _ask_portal(self, keys: Keys) -> None:
         if not self._bus.is_open:
-            self._say(_NO_BUS)
+            self._set_problem(_NO_BUS)
             return
         from app.window.presenters.global_shortcut.portal import PortalShortcut
 
-        self._held = PortalShortcut(self._bus, keys, _WHAT, self.pressed.emit, self._say, self)
+        self._shortcut = PortalShortcut(
+            self._bus, keys, _DESCRIPTION, self.pressed.emit, self._set_problem, self
+        )
 
-    def _say(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         self._problem = problem
-        self.told.emit()
+        self.problem_changed.emit()

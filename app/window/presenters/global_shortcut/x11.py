@@ -89,18 +89,18 @@ class X11Shortcut(QObject):
         root = self._x.XDefaultRootWindow(self._display)
         errors: list[int] = []
 
-        def note(_display: int | None, error: ctypes._Pointer[_XError]) -> int:
+        def note_error(_display: int | None, error: ctypes._Pointer[_XError]) -> int:
             errors.append(error.contents.code)
             return 0
 
-        handler = _Handler(note)
+        handler = _Handler(note_error)
         # The default error handler ends the process; this one replaces it only during the grabs.
-        before = self._x.XSetErrorHandler(handler)
+        old_handler = self._x.XSetErrorHandler(handler)
         for locks in (0, _CAPS, _NUM, _CAPS | _NUM):
             mask = keys.x11_mask | locks
             self._x.XGrabKey(self._display, code, mask, root, 1, _GRAB_ASYNC, _GRAB_ASYNC)
         self._x.XSync(self._display, 0)
-        self._x.XSetErrorHandler(before)
+        self._x.XSetErrorHandler(old_handler)
         if _BAD_ACCESS in errors:
             raise OSError("Another program has these keys.")
 

@@ -66,19 +66,19 @@ class ScratchController(QObject):
                 self._report,
                 self._switching.place_of,
             )
-            self.shown.page.fixes.wanted.connect(self._switching.mend)
+            self.shown.page.fixes.wanted.connect(self._switching.apply_fix)
             saving = Exporter(
                 presenters.chats, presenters.exporting, self.shown.notifier, self.shown
             )
             self.shown.page.transcript.save.connect(saving.ask_for_code)
             self._chooser.shown.connect(self.shown.show_place)
             self.shown.documents.connect(self._show_documents)
-            self.shown.gone.connect(self._gone)
+            self.shown.closed.connect(self._forget_window)
         self.shown.show()
         self.shown.raise_()
         self.shown.activateWindow()
 
-    def discreet(self, error: BaseException) -> BaseException:
+    def without_chat_text(self, error: BaseException) -> BaseException:
         """Return the error for the log, without its message while a scratch chat is open."""
         if self.shown is None:
             return error
@@ -101,5 +101,5 @@ class ScratchController(QObject):
         self._window.activateWindow()
         self._navigation.go_to("documents")
 
-    def _gone(self) -> None:
+    def _forget_window(self) -> None:
         self.shown = None

@@ -1,4 +1,4 @@
-"""The window of a scratch chat, of which nothing is kept."""
+"""The window of a scratch chat, which is never saved."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class ScratchWindow(QMainWindow):
     title are not saved and reveal nothing about the chat.
 
     Signals:
-        gone(): The window has closed, and its chat is forgotten.
+        closed(): The window has closed, and its chat is forgotten.
         documents(): The user wants to see the documents page.
     """
 
-    gone = Signal()
+    closed = Signal()
     documents = Signal()
 
     def __init__(
@@ -73,7 +73,7 @@ class ScratchWindow(QMainWindow):
         self.resize(760, 640)
         self.scratch = scratch
         self._place_of = place_of
-        self._sure = False
+        self._close_is_confirmed = False
         settings = presenters.settings
         self.notifier = Notifier(
             self,
@@ -130,13 +130,14 @@ class ScratchWindow(QMainWindow):
         self.page.composer.focus()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.scratch.has_messages and not self._sure:
+        """Ask before closing a chat with messages; otherwise delete the chat."""
+        if self.scratch.has_messages and not self._close_is_confirmed:
             event.ignore()
             self._ask()
             return
         self.scratch.close()
         event.accept()
-        self.gone.emit()
+        self.closed.emit()
 
     def show_place(self) -> None:
         """Show where the text of this chat is sent; more can be known about the models by now."""
@@ -149,7 +150,7 @@ class ScratchWindow(QMainWindow):
 
     def close_now(self) -> None:
         """Close without asking."""
-        self._sure = True
+        self._close_is_confirmed = True
         self.close()
 
     def _ask(self) -> None:
@@ -164,8 +165,8 @@ class ScratchWindow(QMainWindow):
 
     def _banner(self, button: ModelButton) -> QWidget:
         frame = QWidget()
-        around = QVBoxLayout(frame)
-        around.setContentsMargins(GRID, GRID, GRID, 0)
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(GRID, GRID, GRID, 0)
         banner = Panel("banner", "scratchBanner", across=True, margins=(2, 1.25, 1.25, 1.25))
         banner.box.addWidget(Picture("scratch", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
         title = Label(self.tr("Scratch chat"), "strong")
@@ -181,7 +182,7 @@ class ScratchWindow(QMainWindow):
         texts.addWidget(FlowRow(title, button, close))
         texts.addWidget(Label(words, "small", name="scratchWords", wrap=True))
         banner.box.addLayout(texts, 1)
-        around.addWidget(banner)
+        layout.addWidget(banner)
         return frame
 
     def _add_actions(self, settings: Settings) -> None:
@@ -194,11 +195,11 @@ class ScratchWindow(QMainWindow):
         }
         add_actions(self, does)
         give_keys(self, settings.shortcuts)
-        closes = QAction(self)
-        closes.setObjectName("closeScratchNow")
-        closes.setShortcuts([QKeySequence("Ctrl+W")])
-        closes.triggered.connect(self.close)
-        self.addAction(closes)
+        close_action = QAction(self)
+        close_action.setObjectName("closeScratchNow")
+        close_action.setShortcuts([QKeySequence("Ctrl+W")])
+        close_action.triggered.connect(self.close)
+        self.addAction(close_action)
 
 
 def without_words(error: BaseException) -> BaseException:

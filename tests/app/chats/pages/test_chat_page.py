@@ -48,7 +48,7 @@ def test_when_it_was_asked_is_shown_with_the_actions_of_a_question(ui: Ui) -> No
     assert not ui.has("askedAt")
     question = ui.page.transcript.view_of(ui.page.transcript.messages[0].id)
     assert question is not None
-    question.footer.want(True)
+    question.footer.set_active(True)
     assert words(ui, "askedAt") == moment(question.message.created)
 
 

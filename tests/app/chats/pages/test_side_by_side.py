@@ -87,7 +87,7 @@ def test_two_chats_are_written_at_the_same_time(ui: Ui, hold: threading.Event) -
         (Wait("queue", count=1), "Waits for its turn: 1 answer is ahead of it"),
         (Wait("queue", count=3), "Waits for its turn: 3 answers are ahead of it"),
         (Wait("full", "Qwen", 4), "Waits for its turn: Qwen writes 4 answers at a time"),
-        (Wait("model", "Qwen"), "Waits until Qwen has answered, and makes room"),
+        (Wait("model", "Qwen"), "Waits until Qwen has finished and frees its memory"),
         (Wait("loading", "Qwen"), "Waits while Qwen is being loaded"),
         (Wait("alone", "Qwen"), "Waits until Qwen has been measured"),
         (Wait("alone"), "Waits for the engine"),

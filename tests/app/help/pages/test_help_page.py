@@ -16,7 +16,7 @@ from app.help.pages.guide_list import GuideList
 from app.help.pages.guide_page import GuidePage
 from app.help.pages.help_page import HelpPage
 from app.help.services.guides import Guides
-from app.kit.look.language import speak
+from app.kit.look.language import install_language
 from app.kit.widgets.row_button import RowButton
 from tests.support.control_names import all_named
 from tests.support.window import Ui
@@ -209,9 +209,9 @@ def test_a_damaged_installation_is_told_on_the_page(no_guides: None, ui: Ui) -> 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
     usual = QLocale()
-    speak(qapp, "deutsch")
+    install_language(qapp, "deutsch")
     yield
-    speak(qapp, "english")
+    install_language(qapp, "english")
     QLocale.setDefault(usual)
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app.base.language import language_code, translated
 from app.kit.look.format import day, figure, size
-from app.kit.look.language import speak
+from app.kit.look.language import install_language
 from app.settings.pages.settings_dialog import SettingsDialog
 from app.settings.values.fields import Settings
 from engines.errors import UserError
@@ -139,7 +139,7 @@ def test_qts_own_words_are_german(german: None) -> None:
 
 def test_english_is_what_the_source_says(qapp: QApplication) -> None:
     before = QLocale()
-    speak(qapp, "english")
+    install_language(qapp, "english")
     assert translated("It says: no.") == "It says: no."
     assert QCoreApplication.translate("x", "New chat") == "New chat"
     assert figure(1234567) == "1,234,567"

@@ -59,7 +59,7 @@ before = dict(os.environ)
 for names in json.loads(sys.argv[1]):
     os.environ.clear()
     os.environ.update(before | names)
-    print(json.dumps(DisplayTrial().hindrance()))
+    print(json.dumps(DisplayTrial().problem()))
 """
 
 
@@ -134,8 +134,8 @@ def test_a_display_that_hangs_is_given_up(data_dir: Path) -> None:
 def tried(
     data_dir: Path, display: str, patience_s: float = PATIENCE_S
 ) -> subprocess.CompletedProcess[str]:
-    """Try a display in a process of its own, which prints the hindrance."""
-    text = f"from app.kit.terminal.display import *; print(DisplayTrial({patience_s}).hindrance())"
+    """Try a display in a process of its own, which prints the problem."""
+    text = f"from app.kit.terminal.display import *; print(DisplayTrial({patience_s}).problem())"
     return python(data_dir, "-c", text, DISPLAY=display, QT_QPA_PLATFORM="xcb")
 
 

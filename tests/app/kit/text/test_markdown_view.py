@@ -142,7 +142,7 @@ def test_the_dearer_a_drawing_the_longer_the_pause(cost: float, interval: float)
     pace = Pace()
     assert pace.interval == SHORTEST_S
     for _ in range(50):
-        pace.drew(cost)
+        pace.record(cost)
     assert pace.interval == pytest.approx(interval, rel=0.01)
 
 
@@ -166,7 +166,7 @@ def test_a_drawing_pays_for_its_own_painting_and_for_no_other(
         view.viewport().repaint()
     cost = Pace()
     for _ in range(50):
-        cost.drew(0.05)
+        cost.record(0.05)
     assert view.pace.interval == pytest.approx(cost.interval, rel=0.01)
     view.end()
 

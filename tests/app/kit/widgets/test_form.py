@@ -31,7 +31,7 @@ class NameForm(FormDialog):
         self.open()
 
     def fail(self, error: Exception) -> None:
-        self.refusal(self.crashes.append)(error)
+        self.failure_handler(self.crashes.append)(error)
 
 
 def test_it_can_be_saved_once_it_is_complete_and_not_twice(ui: Ui) -> None:

@@ -26,14 +26,14 @@ def place(ui: Ui, widget: QWidget) -> QRect:
 
 def test_longer_texts_stay_longer_and_problems_stay_a_while() -> None:
     short, long = ("Copied.",), ("A sentence of some length that wants to be read. " * 5,)
-    assert seconds_for(short, at_rest=False) < seconds_for(long, at_rest=False)
-    assert seconds_for(short, at_rest=False) < seconds_for(short, at_rest=True)
-    assert seconds_for(long, at_rest=True) > seconds_for(short, at_rest=True)
+    assert seconds_for(short, needs_attention=False) < seconds_for(long, needs_attention=False)
+    assert seconds_for(short, needs_attention=False) < seconds_for(short, needs_attention=True)
+    assert seconds_for(long, needs_attention=True) > seconds_for(short, needs_attention=True)
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toasts, "seconds_for", lambda _lines, *, at_rest: 0.05)
+    monkeypatch.setattr(toasts, "seconds_for", lambda _lines, *, needs_attention: 0.05)
     monkeypatch.setattr(toasts, "AGAIN_MS", 50)
     # The pointer of the offscreen window system rests in the middle of its screen.
     monkeypatch.setattr(Toast, "underMouse", lambda _: False)

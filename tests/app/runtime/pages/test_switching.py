@@ -109,7 +109,7 @@ def test_it_is_offered_once_it_is_known_whether_vllm_is_here(
     monkeypatch.setattr(installer, "state", state)
     manager.others = (Counterpart("vllm", CHECKPOINT.name, "", CHECKPOINT),)
     picker(ui)
-    ui.qtbot.waitUntil(lambda: ui.window.switching._elsewhere[1] == manager.others)
+    ui.qtbot.waitUntil(lambda: ui.window.switching._counterparts[1] == manager.others)
     assert not ui.has("elsewhere-vllm")
     known.set()
     press(ui, "elsewhere-vllm")

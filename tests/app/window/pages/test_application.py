@@ -14,11 +14,11 @@ from app.window.pages.application import Application
 
 app = Application(["hearth"])
 heard = []
-app.asked.connect(lambda wish: heard.append([list(map(str, wish.files)), wish.link]))
+app.requested.connect(lambda request: heard.append([list(map(str, request.files)), request.link]))
 app.sendEvent(app, QFileOpenEvent(QUrl.fromLocalFile("/models/a ü.gguf")))
 app.sendEvent(app, QEvent(QEvent.Type.ApplicationPaletteChange))
 early = len(heard)
-app.hear()
+app.start_receiving()
 app.sendEvent(app, QFileOpenEvent(QUrl("hearth://model/owner/name:Q4_K_M")))
 print(json.dumps([early, heard]))
 """

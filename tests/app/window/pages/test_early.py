@@ -17,7 +17,7 @@ from app.chats.history.store.drafts import DraftStore
 from app.chats.pages.engine_badge import EngineBadge
 from app.servers.store import ServerStore
 from app.servers.values import ServerProfile
-from app.start.loading import Loading, keep_words
+from app.start.loading import Loading, save_typed_text
 from app.window.pages.main_window import MainWindow
 from app.window.pages.signal_buffer import FirstPainting, SignalBuffer
 from app.window.values.window_state import WindowState
@@ -145,7 +145,7 @@ def test_what_was_written_in_a_window_that_closes_at_once_is_a_draft(first: Firs
     composer.set_text("A question")
     composer.submit()
     composer.set_text("and half a thought")
-    keep_words(first.window, first.services.chats.drafts)
+    save_typed_text(first.window, first.services.chats.drafts)
     first.services.tasks.close()
     assert DraftStore(first.opened.database).of(None) == "A question\n\nand half a thought"
 
@@ -153,11 +153,11 @@ def test_what_was_written_in_a_window_that_closes_at_once_is_a_draft(first: Firs
 def test_a_built_window_keeps_its_drafts_itself(first: First) -> None:
     first.window.composer.set_text("half a thought")
     first.build_window()
-    keep_words(first.window, first.services.chats.drafts)
+    save_typed_text(first.window, first.services.chats.drafts)
     assert first.services.chats.drafts.of(None) == "half a thought"
     first.window.composer.submit()
     first.qtbot.waitUntil(lambda: first.window.page.chat_id is not None)
-    keep_words(first.window, first.services.chats.drafts)
+    save_typed_text(first.window, first.services.chats.drafts)
     assert first.services.chats.drafts.of(None) == ""
 
 

@@ -25,7 +25,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleInstance(tmp_path)
     first.listen()
-    with qtbot.waitSignal(first.asked) as asked, pytest.raises(AlreadyOpen) as refused:
+    with qtbot.waitSignal(first.requested) as asked, pytest.raises(AlreadyOpen) as refused:
         SingleInstance(tmp_path)
     assert asked.args == [LaunchRequest()]
     assert refused.value.what == "Hearth is already open."
@@ -35,14 +35,14 @@ def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: P
     second.close()
 
 
-def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
-    wish = LaunchRequest(files=(tmp_path / "a ü.txt",))
-    assert not pass_on(tmp_path, wish)
+def test_a_request_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
+    request = LaunchRequest(files=(tmp_path / "a ü.txt",))
+    assert not pass_on(tmp_path, request)
     first = SingleInstance(tmp_path)
     first.listen()
-    with qtbot.waitSignal(first.asked) as asked:
-        assert pass_on(tmp_path, wish)
-    assert asked.args == [wish]
+    with qtbot.waitSignal(first.requested) as asked:
+        assert pass_on(tmp_path, request)
+    assert asked.args == [request]
     first.close()
 
 
@@ -56,8 +56,8 @@ from app.window.pages import single_instance
 from app.window.pages.single_instance import SingleInstance
 app = QCoreApplication([])
 pass_on = single_instance.pass_on
-def noted(*wish):
-    taken = pass_on(*wish)
+def noted(*arguments):
+    taken = pass_on(*arguments)
     print("passed on" if taken else "waiting", flush=True)
     return taken
 single_instance.pass_on = noted
@@ -85,7 +85,7 @@ def test_a_second_one_waits_for_a_first_that_is_still_starting(
 ) -> None:
     first = SingleInstance(tmp_path)
     second = start_second(tmp_path)
-    with qtbot.waitSignal(first.asked) as asked:
+    with qtbot.waitSignal(first.requested) as asked:
         first.listen()
     said, _ = second.communicate()
     assert asked.args == [LaunchRequest(quick_ask=True)]
@@ -97,7 +97,7 @@ def test_a_second_one_waits_for_a_first_that_is_closing(qtbot: QtBot, tmp_path: 
     """It may have to end a worker first; who opens Hearth again meanwhile gets a window."""
     first = SingleInstance(tmp_path)
     first.listen()
-    first.turn_away()
+    first.stop_listening()
     second = start_second(tmp_path)
     assert second.poll() is None
     first.close()
@@ -138,7 +138,7 @@ def test_a_window_that_died_hears_nothing(
         assert not pass_on(tmp_path, LaunchRequest())
     heard: list[LaunchRequest] = []
     after = SingleInstance(tmp_path)
-    after.asked.connect(heard.append)
+    after.requested.connect(heard.append)
     after.listen()
     assert pass_on(tmp_path, LaunchRequest(files=(tmp_path / "a.txt",)))
     assert heard == [LaunchRequest(files=(tmp_path / "a.txt",))]

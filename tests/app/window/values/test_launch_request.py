@@ -10,7 +10,7 @@ from app.window.values.launch_request import LaunchRequest
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "sent",
     [
         LaunchRequest(),
         LaunchRequest(quick_ask=True),
@@ -18,10 +18,10 @@ from app.window.values.launch_request import LaunchRequest
         LaunchRequest(link="hearth://model/a/b\n"),
     ],
 )
-def test_a_wish_arrives_as_it_was_sent(wish: LaunchRequest) -> None:
-    line = wish.to_line()
+def test_a_request_arrives_as_it_was_sent(sent: LaunchRequest) -> None:
+    line = sent.to_line()
     assert line.count(b"\n") == 1
-    assert LaunchRequest.from_line(line) == wish
+    assert LaunchRequest.from_line(line) == sent
 
 
 @pytest.mark.parametrize("line", [b"", b"show\n", b"[]", b'{"files": 3, "quick_ask": 1}', b"\xff"])

@@ -315,7 +315,9 @@ class DetailsPage(PartPage):
 
     def _look(self) -> None:
         """Read the model's file for the page."""
-        self._service.open(self._model, self._show, self._notifier.telling(self._show_problem))
+        self._service.open(
+            self._model, self._show, self._notifier.error_handler(self._show_problem)
+        )
 
     def _clear(self) -> None:
         self._shown = self._title = self._actions = self._settings = None
@@ -365,7 +367,7 @@ class DetailsPage(PartPage):
                 self._fit.show_problem(error)
 
         self._fit.show_working()
-        self._service.judge(model, judged, self._notifier.telling(failed))
+        self._service.judge(model, judged, self._notifier.error_handler(failed))
 
     def _act(self, action: str) -> None:
         if self._shown is None:
@@ -426,7 +428,7 @@ class DetailsPage(PartPage):
 
         def failed(error: Exception) -> None:
             if not isinstance(error, Cancelled):
-                self._notifier.telling(show_problem)(error)
+                self._notifier.error_handler(show_problem)(error)
             elif model == self._model:
                 self._check.show_stopped()
 
@@ -453,7 +455,7 @@ class DetailsPage(PartPage):
             if model == self._model and self._settings is not None:
                 self._settings.show_problem(name, error)
 
-        self._service.set(model, name, value, own, self._notifier.telling(refused))
+        self._service.set(model, name, value, own, self._notifier.error_handler(refused))
 
 
 def _draft_models(

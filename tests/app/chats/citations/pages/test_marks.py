@@ -83,8 +83,8 @@ def test_a_place_that_was_not_checked_is_neither_right_nor_wrong(ui: Ui) -> None
         ui.find(QAbstractButton, "quote1")
         .accessibleName()
         .startswith(
-            "“The rent is due on the third day” The words stand in lease.pdf, page 1. "
-            "Hearth could not check whether that is the place that the answer names."
+            "“The rent is due on the third day” The words are in lease.pdf, page 1. "
+            "Hearth could not check whether the answer names that place."
         )
     )
 
@@ -148,7 +148,7 @@ def test_a_tip_tells_the_place_and_what_is_known_of_the_copy(ui: Ui) -> None:
         view.viewport(), QHelpEvent(QHelpEvent.Type.ToolTip, place, view.mapToGlobal(place))
     )
     assert QToolTip.text() == (
-        "Found in lease.pdf, page 2. No copy of the file is kept, only its text."
+        "Found in lease.pdf, page 2. Hearth keeps only the text of this file, not a copy."
     )
 
 
@@ -161,7 +161,7 @@ def test_the_card_lists_the_quotes_for_keyboard_and_screen_reader(ui: Ui) -> Non
     names = [ui.find(QAbstractButton, f"quote{at}").accessibleName() for at in (1, 2, 3)]
     assert names[0].startswith("“The rent is due on the third day” Found in lease.pdf, page 1.")
     assert "Not where the answer says, but in lease.pdf, page 2." in names[1]
-    assert names[2] == "“a firm may enter” Not found: these words stand in none of the files."
+    assert names[2] == "“a firm may enter” Not found: none of the files contains these words."
     QTest.keyClick(card.focusWidget(), Qt.Key.Key_Space)
     assert [(it.document, it.quote) for it in opened] == [
         (LEASE.document.sha256, "The rent is due on the third day")
@@ -217,5 +217,5 @@ def test_files_that_are_gone_are_named(ui: Ui) -> None:
     ui.qtbot.waitUntil(lambda: ui.last.findChild(QAbstractButton, "showQuotes") is not None)
     ui.last.findChild(QAbstractButton, "showQuotes").click()  # type: ignore[union-attr]
     assert ui.find(QAbstractButton, "quote1").accessibleName() == (
-        "“1,250.50 euros” Not found. Not all files are here any more: lease.pdf"
+        "“1,250.50 euros” Not found. Some files are no longer available: lease.pdf"
     )

@@ -188,7 +188,7 @@ def test_a_pin_keeps_a_message_and_is_kept(small: Ui) -> None:
     small.qtbot.waitUntil(lambda: small.app.chats.path(first.chat_id)[0].pinned)
     small.qtbot.waitUntil(lambda: marks(small) == ["pinned"])
     small.press("Esc", shown)
-    small.page.context._told.add(first.chat_id)
+    small.page.context._informed_chats.add(first.chat_id)
     fill(small)
     request = small.engine.requests[-1]
     assert request.messages[0].pinned
@@ -201,7 +201,7 @@ def test_a_pin_keeps_a_message_and_is_kept(small: Ui) -> None:
 
 
 def test_too_many_pins_are_said(small: Ui) -> None:
-    small.page.context._told.add(chat_id(small))
+    small.page.context._informed_chats.add(chat_id(small))
     for number in range(3):
         small.ask(f"{number} " + "word " * 24)
     for message in small.page.transcript.messages[2:]:

@@ -8,7 +8,7 @@ import pytest
 
 from app.chats.context.pages.card import ContextCard
 from app.chats.context.pages.meter import ContextMeter
-from app.chats.context.pages.words import spoken
+from app.chats.context.pages.words import full_sentence
 from app.servers.values import ServerProfile
 from tests.support.openai_server import OpenAiServer
 from tests.support.window import Ui
@@ -50,7 +50,7 @@ def test_no_number_is_made_up_for_what_nobody_knows(gateway: Ui) -> None:
     context = gateway.page.context
     gateway.qtbot.waitUntil(lambda: context.use is not None and context.use.context == 0)
     assert context.use is not None
-    assert "of 0" not in spoken(context.use)
+    assert "of 0" not in full_sentence(context.use)
     meter = gateway.find(ContextMeter)
     assert " of " not in meter.accessibleName()
     assert "tokens" in meter.accessibleName()

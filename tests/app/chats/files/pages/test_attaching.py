@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
 
-from app.chats.composer.pages.hindrance_line import HindranceLine
+from app.chats.composer.pages.blocked_file_line import BlockedFileLine
 from app.chats.context.pages.card import ContextCard
 from app.chats.files.pages.chip import FileChip
 from app.chats.history.store.drafts import DraftStore
@@ -177,7 +177,7 @@ def test_of_a_scan_that_the_model_does_not_see_nothing_is_in(ui: Ui, tmp_path: P
     ui.qtbot.waitUntil(lambda: "scan without text · nothing of it is in" in chips(ui)["scan.pdf"])
     ui.ask("What does it say?")
     assert ui.find(QLabel, "toldFiles").text() == (
-        "The model was given nothing of scan.pdf: its pages are scanned."
+        "The model was given nothing from scan.pdf: its pages are scanned."
     )
 
 
@@ -437,7 +437,7 @@ def test_a_picture_that_the_model_cannot_see_says_so_before_it_is_sent(ui: Ui, p
     attach(ui, photo)
     assert "320 × 200" in chips(ui)["oven.png"]
     assert "tokens" not in chips(ui)["oven.png"]
-    line = ui.find(HindranceLine)
+    line = ui.find(BlockedFileLine)
     assert "cannot see pictures" in line.accessibleName()
     ui.ask("What is this?", wait=False)
     assert ui.edit.toPlainText() == "What is this?"

@@ -147,7 +147,7 @@ def test_a_message_far_away_is_shown_with_its_neighbours(long_chat: Ui) -> None:
     assert view is not None
     long_chat.qtbot.waitUntil(lambda: live(long_chat) >= FIRST)
     long_chat.settle()
-    assert 0 <= transcript.place.y_of(view) < 40
+    assert 0 <= transcript.scroll_keeper.y_of(view) < 40
     assert transcript.view_of("m99")
     assert transcript.view_of("m101")
     assert long_chat.has("jumpToNewest")
@@ -166,11 +166,11 @@ def test_scrolling_on_brings_messages_without_jumps(long_chat: Ui, step: int) ->
     bar = transcript.verticalScrollBar()
     for _ in range(45):
         bar.setValue(bar.value() + step * 400)
-        seen = transcript.place.first_seen()
+        seen = transcript.scroll_keeper.first_visible()
         assert seen is not None
-        y = transcript.place.y_of(seen)
+        y = transcript.scroll_keeper.y_of(seen)
         long_chat.settle()
-        assert abs(transcript.place.y_of(seen) - y) <= 2
+        assert abs(transcript.scroll_keeper.y_of(seen) - y) <= 2
         assert live(long_chat) <= MOST + 2
     reached = [view.message.id for view in transcript.views]
     assert "m150" not in reached

@@ -126,7 +126,7 @@ def test_an_edit_is_there_after_a_crash_and_gone_once_it_is_sent(ui: Ui) -> None
     ui.find(InlineEdit).edit.setPlainText("Half a thought")
     ui.qtbot.waitUntil(lambda: list(store.edits(chat_id).values()) == ["Half a thought"])
     ui.window.open_chat(None)
-    ui.page.answers.editing._written.clear()
+    ui.page.answers.editing._texts.clear()
     ui.window.open_chat(chat_id)
     editor = ui.find(InlineEdit)
     assert editor.text == "Half a thought"

@@ -17,7 +17,7 @@ from app.chats.transcript.pages.pictures import Pictures
 from app.chats.transcript.pages.transcript import Transcript
 from app.kit.tasks.tasks import Tasks
 from app.kit.text.document_writer import MOST_PICTURES
-from app.kit.text.drawing import Order, draw
+from app.kit.text.drawing import PictureRequest, draw
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.text.selected_text import anchor_height
 from tests.support.calm import until_calm
@@ -173,8 +173,8 @@ def test_a_question_shows_the_pictures_it_names(
     assert str(picture) in question.view.toPlainText()
 
 
-def order(path: Path) -> Order:
-    return Order(str(path), "file", 0, 0, "", 1.0)
+def order(path: Path) -> PictureRequest:
+    return PictureRequest(str(path), "file", 0, 0, "", 1.0)
 
 
 def test_only_pictures_are_read(tmp_path: Path, picture: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_large_picture_is_made_as_small_as_it_is_shown(tmp_path: Path) -> None
 
 def test_the_base_of_a_formula_is_on_the_line(qtbot: QtBot) -> None:
     """Where Qt centres the image, there is as much of it above as below."""
-    image = draw(Order("x", "inline", 20, 2.5, "#000000", 1.0))
+    image = draw(PictureRequest("x", "inline", 20, 2.5, "#000000", 1.0))
     assert image is not None
     dark = [
         y

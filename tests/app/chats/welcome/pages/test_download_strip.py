@@ -58,7 +58,7 @@ def test_it_leads_to_all_downloads(strip: DownloadStrip, qtbot: QtBot) -> None:
 def test_what_has_come_can_be_used(strip: DownloadStrip, qtbot: QtBot) -> None:
     done = replace(GOING, state="done", bytes_done=1000)
     strip.show_downloads([GOING])
-    strip.show_came(done, ENTRY)
+    strip.show_completed(done, ENTRY)
     assert line(strip).startswith("34 %"), "it is still under way, as far as the list knows"
     strip.show_downloads([done])
     qtbot.waitUntil(lambda: line(strip) == "Ready: M-GGUF Q4_K_M")
@@ -69,7 +69,7 @@ def test_what_has_come_can_be_used(strip: DownloadStrip, qtbot: QtBot) -> None:
 
 
 def test_what_was_seen_can_be_put_away(strip: DownloadStrip) -> None:
-    strip.show_came(replace(GOING, state="done"), ENTRY)
+    strip.show_completed(replace(GOING, state="done"), ENTRY)
     assert not strip.isHidden()
     part(strip, QToolButton, "stripClose").click()
     strip.show_downloads([replace(GOING, state="done")])
@@ -79,7 +79,7 @@ def test_what_was_seen_can_be_put_away(strip: DownloadStrip) -> None:
 def test_a_drafter_by_itself_and_what_was_done_before_are_no_news(strip: DownloadStrip) -> None:
     strip.show_downloads([replace(GOING, state="done")])
     assert strip.isHidden()
-    strip.show_came(replace(GOING, state="done"), None)
+    strip.show_completed(replace(GOING, state="done"), None)
     assert strip.isHidden()
 
 

@@ -275,11 +275,11 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     ui.click("chatAbout")
     chip = ui.find(QPushButton, "collectionsChip")
     assert chip.text() == "Documents: Papers"
-    assert "nothing of your documents" in ui.find(Label, "guideBannerText").text()
+    assert "cannot read your documents" in ui.find(Label, "guideBannerText").text()
     ui.ask("When does the lease end?")
     prompt = ui.engine.requests[-1].messages[-1].text
     assert "31 March 2027" in prompt
-    told = "The model was given passages of lease.txt."
+    told = "The model was given passages from lease.txt."
     assert ui.find(Label, "toldFiles").text() == told
     ui.page.reload()
     assert ui.find(Label, "toldFiles").text() == told

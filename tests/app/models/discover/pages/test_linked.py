@@ -13,22 +13,22 @@ from tests.support.window import Ui
 def test_the_hub_is_asked_after_the_user_was(
     ui: Ui, hub: ScriptedHub, fitting: ScriptedFitting
 ) -> None:
-    ui.window.desktop.fulfil(LaunchRequest(link=f"hearth://model/{GEMMA}"))
+    ui.window.desktop.carry_out(LaunchRequest(link=f"hearth://model/{GEMMA}"))
     assert f"Look at {GEMMA} on the Hub?" in ui.find(QLabel, "line1").text()
     assert not ui.has("discover")
     ui.click("cancel")
     assert not ui.has("discover")
-    ui.window.desktop.fulfil(LaunchRequest(link=f"hearth://model/{GEMMA}"))
+    ui.window.desktop.carry_out(LaunchRequest(link=f"hearth://model/{GEMMA}"))
     ui.click("look")
     ui.qtbot.waitUntil(lambda: ui.has("getVariant"))
     assert not ui.app.downloads.downloads(), "it is for the user to get it"
 
 
 def test_a_link_that_names_nothing_is_explained(ui: Ui) -> None:
-    ui.window.desktop.fulfil(LaunchRequest(link="hearth://run/rm"))
+    ui.window.desktop.carry_out(LaunchRequest(link="hearth://run/rm"))
     assert "“hearth://run/rm” was not opened." in ui.find(QWidget, "toast").accessibleName()
 
 
 def test_a_plain_link_shows_the_window(ui: Ui) -> None:
-    ui.window.desktop.fulfil(LaunchRequest(link="hearth:"))
+    ui.window.desktop.carry_out(LaunchRequest(link="hearth:"))
     assert not ui.has("toast")

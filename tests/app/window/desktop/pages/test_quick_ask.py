@@ -19,7 +19,7 @@ from tests.support.window import Ui
 
 @pytest.fixture
 def quick(ui: Ui) -> QuickAsk:
-    ui.window.desktop.fulfil(LaunchRequest(quick_ask=True))
+    ui.window.desktop.carry_out(LaunchRequest(quick_ask=True))
     return ui.find(QuickAsk)
 
 

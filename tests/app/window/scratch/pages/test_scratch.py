@@ -170,4 +170,4 @@ def test_no_word_of_it_gets_into_the_log(ui: Ui, caplog: pytest.LogCaptureFixtur
             window.close()
     scratch.close_now()
     is_gone(ui)
-    assert ui.window.scratch.discreet(error) is error
+    assert ui.window.scratch.without_chat_text(error) is error

@@ -1,4 +1,4 @@
-"""A handler that shows every error in three parts: what happened, why, and what to do."""
+"""A handler that shows every error in its three parts."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from engines.errors import UserError
 from engines.sentences import N_
 
 
-def telling(
-    tell: Callable[[UserError], object], crashed: Callable[[Exception], object]
+def error_handler(
+    show: Callable[[UserError], object], report: Callable[[Exception], object]
 ) -> Callable[[Exception], None]:
     """Return a handler that passes on a `UserError` as it is, and any other error as a bug.
 
     Args:
-        tell: Shows the error, or the sentence that it was a bug.
-        crashed: Called with the error itself if it is a bug, for a report.
+        show: Shows the error, or the sentence that it was a bug.
+        report: Called with the error itself if it is a bug, for a report.
     """
 
     def failed(error: Exception) -> None:
         if isinstance(error, UserError):
-            tell(error)
+            show(error)
             return
-        crashed(error)
-        tell(
+        report(error)
+        show(
             AppError(
                 N_("That did not work."),
                 N_("This is a bug in Hearth; the report says more."),

@@ -17,20 +17,20 @@ class NotAsked(AppError):
     code = "not_asked"
 
 
-def agreed(out: Output, question: str, what: str) -> bool:
+def confirm(out: Output, question: str, headline: str) -> bool:
     """Ask the user to agree and return whether they did.
 
     Args:
         out: Where the question is written.
         question: The question, without the choices.
-        what: The first sentence of the error.
+        headline: The first sentence of the error.
 
     Raises:
         NotAsked: The command does not run at a terminal, or its output is JSON.
     """
     if out.as_json or not sys.stdin.isatty():
         raise NotAsked(
-            what,
+            headline,
             N_("The command does not run at a terminal."),
             N_("Add --yes to agree beforehand."),
         )

@@ -1,4 +1,4 @@
-"""Keeps the text that the user reads in place while messages around it appear and grow."""
+"""Keeps the visible text in place while messages around it appear and grow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SETTLE_MS = 60
 """How long the layout needs until added widgets have their heights, in milliseconds."""
 
 
-class PlaceKeeper(QObject):
+class ScrollKeeper(QObject):
     """The scroll position of an area: it follows the end, or else the first visible widget.
 
     It follows the end while the user has scrolled there.
@@ -24,7 +24,7 @@ class PlaceKeeper(QObject):
     Args:
         area: The scroll area.
         widgets: Returns the widgets in the area, from top to bottom.
-        ends_here: Returns whether the last of these is the last message of the chat; only then
+        shows_end: Returns whether the last of these is the last message of the chat; only then
             can the position follow the end.
 
     Signals:
@@ -37,18 +37,18 @@ class PlaceKeeper(QObject):
         self,
         area: QScrollArea,
         widgets: Callable[[], Sequence[QWidget]],
-        ends_here: Callable[[], bool],
+        shows_end: Callable[[], bool],
     ) -> None:
         super().__init__(area)
         self._area = area
         self._bar = area.verticalScrollBar()
         self._widgets = widgets
-        self._ends_here = ends_here
+        self._shows_end = shows_end
         self._at_end = True
-        self._held: QWidget | None = None
+        self._anchor: QWidget | None = None
         self._top = 0
         self._moving = False
-        self._settle = timer(self, _SETTLE_MS, self._keep)
+        self._settle = timer(self, _SETTLE_MS, self._apply)
         self._bar.rangeChanged.connect(self._range_changed)
         self._bar.valueChanged.connect(self._value_changed)
 
@@ -61,18 +61,18 @@ class PlaceKeeper(QObject):
         """Scroll to the end and follow it."""
         self._at_end = True
         self._watch(None)
-        self._keep()
+        self._apply()
 
     def hold(self, widget: QWidget, top: int) -> None:
         """Keep the upper edge of a widget `top` pixels below the upper edge of the area."""
         self._at_end, self._top = False, top
         self._watch(widget)
-        self._keep()
+        self._apply()
         self._settle.start()
 
     def release(self, widget: QWidget) -> None:
         """Stop following a widget that is removed from the area."""
-        if widget is self._held:
+        if widget is self._anchor:
             self._watch(None)
 
     def reveal(self, widget: QWidget, top: int, height: int) -> None:
@@ -87,10 +87,10 @@ class PlaceKeeper(QObject):
         if y < 3 * GRID or y + height > room - 6 * GRID:
             self.hold(widget, room // 3 - top)
 
-    def first_seen(self) -> QWidget | None:
+    def first_visible(self) -> QWidget | None:
         """Return the uppermost widget that is at least partly visible."""
-        seen = (widget for widget in self._widgets() if self.y_of(widget) + widget.height() > 0)
-        return next(seen, None)
+        visible = (widget for widget in self._widgets() if self.y_of(widget) + widget.height() > 0)
+        return next(visible, None)
 
     def settle(self) -> None:
         """Update the layout at once after widgets were added or removed, and again a little later.
@@ -106,15 +106,15 @@ class PlaceKeeper(QObject):
         return self._in_content(widget) - self._bar.value()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the held widget when the layout moves it, before anything is painted."""
-        if watched is self._held and event.type() is QEvent.Type.Move:
-            self._keep()
+        """Follow the anchor when the layout moves it, before anything is painted."""
+        if watched is self._anchor and event.type() is QEvent.Type.Move:
+            self._apply()
         return super().eventFilter(watched, event)
 
     def _watch(self, widget: QWidget | None) -> None:
-        if self._held is not None:
-            self._held.removeEventFilter(self)
-        self._held = widget
+        if self._anchor is not None:
+            self._anchor.removeEventFilter(self)
+        self._anchor = widget
         if widget is not None:
             widget.installEventFilter(self)
 
@@ -123,19 +123,19 @@ class PlaceKeeper(QObject):
 
     def _range_changed(self, _lowest: int, highest: int) -> None:
         self._bar.setEnabled(highest > 0)  # a disabled bar shows no handle
-        self._keep()
+        self._apply()
 
-    def _keep(self) -> None:
+    def _apply(self) -> None:
         self._moving = True
         if self._at_end:
             self._bar.setValue(self._bar.maximum())
-        elif self._held is not None:
-            self._bar.setValue(self._in_content(self._held) - self._top)
+        elif self._anchor is not None:
+            self._bar.setValue(self._in_content(self._anchor) - self._top)
         self._moving = False
 
     def _value_changed(self) -> None:
         if not self._moving:
-            self._at_end = self._ends_here() and self.near_end
-            self._watch(None if self._at_end else self.first_seen())
-            self._top = self.y_of(self._held) if self._held else 0
+            self._at_end = self._shows_end() and self.near_end
+            self._watch(None if self._at_end else self.first_visible())
+            self._top = self.y_of(self._anchor) if self._anchor else 0
         self.scrolled.emit()

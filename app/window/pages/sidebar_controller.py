@@ -43,13 +43,13 @@ def chats_menu(
 ) -> QMenu:
     """Make the menu for the selected chats, or for the chat under the pointer."""
     menu = new_menu(parent, "rowMenu")
-    one = chats[0] if len(chats) == 1 else None
+    single_chat = chats[0] if len(chats) == 1 else None
     if scope == "trash":
         _add(menu, "restore", _tr("sidebar", "Restore"), do)
         menu.addSeparator()
         _add(menu, "purge", _tr("sidebar", "Delete for good…"), do)
         return menu
-    if one:
+    if single_chat:
         _add(menu, "rename", _tr("sidebar", "Rename"), do)
     if scope == "archive":
         _add(menu, "unarchive", _tr("sidebar", "Unarchive"), do)
@@ -61,7 +61,7 @@ def chats_menu(
         inner = menu.addMenu(_tr("sidebar", "Move to"))
         fill_with_folders(inner, folders, {chat.folder_id for chat in chats}, move)
         _add(menu, "archive", _tr("sidebar", "Archive"), do)
-    if one:
+    if single_chat:
         _add(menu, "duplicate", _tr("sidebar", "Duplicate"), do)
     _add(menu, "export", _tr("sidebar", "Export…"), do)
     menu.addSeparator()
@@ -112,13 +112,13 @@ def new_menu(parent: QWidget, name: str) -> QMenu:
     return menu
 
 
-def _add(menu: QMenu, deed: str, text: str, do: Do) -> None:
-    action = menu.addAction(text)
-    action.setObjectName(deed)
-    action.triggered.connect(lambda: do(deed))
+def _add(menu: QMenu, action: str, text: str, do: Do) -> None:
+    entry = menu.addAction(text)
+    entry.setObjectName(action)
+    entry.triggered.connect(lambda: do(action))
 
 
-class ChatOrder(QObject):
+class SidebarController(QObject):
     """The connection of the sidebar's lists with the presenters.
 
     Signals:
@@ -144,7 +144,7 @@ class ChatOrder(QObject):
         rows.wanted.connect(chat_actions.do)
         rows.menu.connect(self._show_menu)
         rows.dropped.connect(self._drop)
-        sidebar.bulk_wanted.connect(lambda deed: chat_actions.do(deed, rows.selected_ids()))
+        sidebar.bulk_wanted.connect(lambda action: chat_actions.do(action, rows.selected_ids()))
         sidebar.bulk_fill.connect(self._fill_move)
         places.go.connect(sidebar.go_to)
         places.asked.connect(lambda: places.show_counts(chats.count(ARCHIVE), chats.count(TRASH)))
@@ -188,21 +188,21 @@ class ChatOrder(QObject):
                 self._known(ids),
                 rows.scope,
                 self._chats.folders(),
-                lambda deed: self._do(deed, ids),
+                lambda action: self._do(action, ids),
                 lambda folder_id: self._move(folder_id, ids),
             )
             menu.popup(place)
 
-    def _do(self, deed: str, ids: Sequence[str]) -> None:
-        if deed == "rename":
+    def _do(self, action: str, ids: Sequence[str]) -> None:
+        if action == "rename":
             self._sidebar.chats.rename(self._sidebar.model.index_of(ids[0]))
         else:
-            self._chat_actions.do(deed, ids)
+            self._chat_actions.do(action, ids)
 
-    def _do_with_folder(self, row: FolderRow, deed: str) -> None:
-        if deed == "rename":
+    def _do_with_folder(self, row: FolderRow, action: str) -> None:
+        if action == "rename":
             self._sidebar.chats.rename(self._sidebar.model.index_of_folder(row.folder.id))
-        elif deed == "export":
+        elif action == "export":
             self._chat_actions.export_folder(row.folder.id)
         else:
             self._chat_actions.remove_folder(row.folder.id)
@@ -247,7 +247,11 @@ class HitOpening(QObject):
     """
 
     def __init__(
-        self, order: ChatOrder, branches: Branches, finding: ChatFind, navigation: Navigation
+        self,
+        order: SidebarController,
+        branches: Branches,
+        finding: ChatFind,
+        navigation: Navigation,
     ) -> None:
         super().__init__(order)
         self._branches = branches

@@ -21,7 +21,7 @@ _LEAST = 420
 """The height of the window in pixels from which the whole line is shown."""
 
 
-class HindranceLine(Panel):
+class BlockedFileLine(Panel):
     """The line that says why a file cannot be sent.
 
     Signals:
@@ -36,12 +36,12 @@ class HindranceLine(Panel):
         )
         self._failure: Failure | None = None
         self._button: LabelledButton | None = None
-        self._what = Label("", "strong", name="hindranceWhat", wrap=True)
-        self._why = Label("", "small", name="hindranceWhy", wrap=True)
+        self._headline = Label("", "strong", name="hindranceWhat", wrap=True)
+        self._reason = Label("", "small", name="hindranceWhy", wrap=True)
         self._texts = QVBoxLayout()
         self._texts.setSpacing(2)
-        self._texts.addWidget(self._what)
-        self._texts.addWidget(self._why)
+        self._texts.addWidget(self._headline)
+        self._texts.addWidget(self._reason)
         self.box.addWidget(Picture("image", "muted", 24), 0, Qt.AlignmentFlag.AlignTop)
         self.box.addLayout(self._texts, 1)
         self._row = QHBoxLayout()
@@ -67,31 +67,32 @@ class HindranceLine(Panel):
             self._button.deleteLater()
             self._button = None
         if error is not None and failure is not None:
-            self._what.setText(translated(failure.what))
-            self._why.setText(f"{translated(failure.why)} {translated(failure.do)}")
+            self._headline.setText(translated(failure.what))
+            self._reason.setText(f"{translated(failure.why)} {translated(failure.do)}")
             self.setAccessibleName(in_full(error))
-            mends = button_of(failure)
-            if mends is not None:
-                drawing, words = mends
+            button = button_of(failure)
+            if button is not None:
+                drawing, words = button
                 self._button = LabelledButton(drawing, words, "fixHindrance", parent=self)
                 self._button.clicked.connect(lambda: self.fix.emit(failure))
                 self._row.insertWidget(0, self._button)
-        self.setToolTip(self._why.text())
+        self.setToolTip(self._reason.text())
         self.setVisible(failure is not None)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide or show the reason, depending on the height of the window."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
         """In a low window, hide the reason, which the tooltip has, and put the button beside."""
         low = self.window().height() < scaled(_LEAST)
-        self._why.setVisible(not low)
+        self._reason.setVisible(not low)
         if self._button is not None and low != (self.box.indexOf(self._button) >= 0):
-            before, now = (self._row, self.box) if low else (self.box, self._row)
-            before.removeWidget(self._button)
-            now.insertWidget(now.count() if low else 0, self._button)
+            old_box, new_box = (self._row, self.box) if low else (self.box, self._row)
+            old_box.removeWidget(self._button)
+            new_box.insertWidget(new_box.count() if low else 0, self._button)
 
     def point_out(self) -> None:
         """Focus the button that fixes the cause, or else the line itself."""

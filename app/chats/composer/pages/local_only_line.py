@@ -10,7 +10,7 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
 
-class StayLine(Panel):
+class LocalOnlyLine(Panel):
     """The line that says that a chat stays on this computer, with a button that changes that.
 
     Signals:
@@ -23,12 +23,12 @@ class StayLine(Panel):
         super().__init__("fold", "stayLine", across=True, margins=(1.5, 1, 1.5, 1), parent=parent)
         texts = QVBoxLayout()
         texts.setSpacing(1)
-        self._what = Label(
+        self._headline = Label(
             self.tr("This chat stays on this computer"), "strong", name="stayLineWhat"
         )
-        self._why = Label("", "small", name="stayLineWhy", wrap=True)
-        texts.addWidget(self._what)
-        texts.addWidget(self._why)
+        self._reason = Label("", "small", name="stayLineWhy", wrap=True)
+        texts.addWidget(self._headline)
+        texts.addWidget(self._reason)
         self._send = QPushButton(self.tr("Send it there"))
         self._send.setObjectName("sendToServer")
         self._send.setProperty("look", "link")
@@ -36,7 +36,7 @@ class StayLine(Panel):
         self.box.addWidget(Picture("screen", "muted", 24), 0, Qt.AlignmentFlag.AlignTop)
         self.box.addLayout(texts, 1)
         self.box.addWidget(self._send, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.setAccessibleName(self._what.text())
+        self.setAccessibleName(self._headline.text())
         self.hide()
 
     def show_model(self, server: str | None) -> None:
@@ -45,8 +45,8 @@ class StayLine(Panel):
             words = self.tr(
                 "You did not choose {server} for this chat, so a model on this computer answers."
             )
-            self._why.setText(words.format(server=server))
-            self.setAccessibleDescription(self._why.text())
+            self._reason.setText(words.format(server=server))
+            self.setAccessibleDescription(self._reason.text())
             self._send.setAccessibleName(
                 self.tr("Send this chat to {server}").format(server=server)
             )

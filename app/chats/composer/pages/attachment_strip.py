@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.chats.files.pages.chip import FileChip
-from app.chats.files.pages.words import about, drawing_of, takes
+from app.chats.files.pages.words import description, drawing_of, token_text
 from app.kit.look.format import figure, small_size
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
@@ -46,21 +46,22 @@ class _Area(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self._wanted = 1
+        self._wanted_height = 1
 
-    def want(self, height: int) -> None:
-        self._wanted = height
+    def set_wanted_height(self, height: int) -> None:
+        """Set the preferred height in pixels, which is also the maximum."""
+        self._wanted_height = height
         self.setMaximumHeight(height)
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), self._wanted)
+        return QSize(super().sizeHint().width(), self._wanted_height)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, min(self._wanted, scaled(_LEAST)))
+        return QSize(0, min(self._wanted_height, scaled(_LEAST)))
 
 
-class Attached(QWidget):
+class AttachmentStrip(QWidget):
     """The attachments of a message.
 
     Signals:
@@ -68,14 +69,14 @@ class Attached(QWidget):
         unfolded(text): The user wants a pasted text to become part of the written text.
         opened(sha256): The user wants to see a file.
         removed(id): The user wants to remove a file.
-        made(chip, attachment): A file was read and has a chip.
+        chip_added(chip, attachment): A file was read, and its chip is shown.
     """
 
     changed = Signal()
     unfolded = Signal(str)
     opened = Signal(str)
     removed = Signal(str)
-    made = Signal(object, object)
+    chip_added = Signal(object, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,9 +90,9 @@ class Attached(QWidget):
         self._waiting = Label("", "small", name="sentWhenRead", wrap=True)
         self._waiting.setText(self.tr("Sent as soon as the files are read."))
         self._waiting.hide()
-        inside = QWidget()
-        inside.setProperty("look", "page")
-        self._column = QVBoxLayout(inside)
+        content = QWidget()
+        content.setProperty("look", "page")
+        self._column = QVBoxLayout(content)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GRID)
         self._column.addWidget(self._flow)
@@ -101,16 +102,16 @@ class Attached(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setWidget(inside)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, GRID // 2)
-        around.setSpacing(GRID // 2)
-        around.addWidget(self._area)
-        around.addWidget(self._waiting)
+        self._area.setWidget(content)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, GRID // 2)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self._area)
+        column.addWidget(self._waiting)
         self._clock = QTimer(self)
         self._clock.setInterval(1000)
-        self._clock.timeout.connect(self._tell)
-        inside.installEventFilter(self)
+        self._clock.timeout.connect(self._update_chips)
+        content.installEventFilter(self)
         self._fit_soon = timer(self, 0, self._fit)
         self.hide()
 
@@ -122,12 +123,12 @@ class Attached(QWidget):
     @property
     def has_files(self) -> bool:
         """Whether there is a file that can be sent, now or after it is read."""
-        return any(it.problem is None for it in self._files)
+        return any(file.problem is None for file in self._files)
 
     @property
     def is_reading(self) -> bool:
         """Whether a file is being read."""
-        return any(it.is_being_read for it in self._files)
+        return any(file.is_being_read for file in self._files)
 
     @property
     def problem(self) -> ProblemCard | None:
@@ -163,11 +164,13 @@ class Attached(QWidget):
     def show_files(self, files: Sequence[DraftFile]) -> None:
         """Show the files of the message; existing chips keep their places."""
         self._files = files
-        there = {it.id for it in files if it.problem is None}
-        for gone in self._chips.keys() - there:
-            self._drop(self._chips.pop(gone))
-        for gone in self._cards.keys() - {it.id for it in files if it.problem is not None}:
-            card = self._cards.pop(gone)
+        readable_ids = {file.id for file in files if file.problem is None}
+        for removed_id in self._chips.keys() - readable_ids:
+            self._drop(self._chips.pop(removed_id))
+        for removed_id in self._cards.keys() - {
+            file.id for file in files if file.problem is not None
+        }:
+            card = self._cards.pop(removed_id)
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
@@ -176,14 +179,14 @@ class Attached(QWidget):
                 self._show_problem(file)
             elif file.id not in self._chips:
                 self._chips[file.id] = self._file_chip(file)
-        self._tell()
+        self._update_chips()
         self._arrange()
         self.changed.emit()
 
     def show_use(self, use: ContextUse | None) -> None:
         """Show the share of the context that each file takes; None if it is not known."""
         self._use = use
-        self._tell()
+        self._update_chips()
 
     def show_waiting(self, waits: bool) -> None:
         """Show or hide the note that the message is sent once the files are read."""
@@ -191,15 +194,17 @@ class Attached(QWidget):
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Adapt the height to the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Adapt the height after a chip got a longer text."""
         if event.type() is QEvent.Type.LayoutRequest:
             self._fit_soon.start()  # a chip has more text than before
         return super().eventFilter(watched, event)
 
-    def _tell(self) -> None:
+    def _update_chips(self) -> None:
         """Update the chip of each file."""
         for file in self._files:
             chip = self._chips.get(file.id)
@@ -210,17 +215,17 @@ class Attached(QWidget):
                 words = self.tr("Being read…")
                 if seconds > _QUICK_S:
                     words = self.tr("Being read for {seconds} s…").format(seconds=figure(seconds))
-                chip.say(words, removes=self.tr("Stop reading {name}").format(name=file.name))
+                chip.set_text(words, removes=self.tr("Stop reading {name}").format(name=file.name))
                 continue
             if not chip.property("read"):
                 chip.setProperty("read", True)
-                self.made.emit(chip, file.attachment)
+                self.chip_added.emit(chip, file.attachment)
             use = self._use.file(file.attachment.sha256) if self._use is not None else None
-            more = ""
+            token_line = ""
             if use is not None and self._use is not None and use.whole:
-                more = takes(use, exact=self._use.exact)
+                token_line = token_text(use, exact=self._use.exact)
             removes = self.tr("Remove {name}").format(name=file.name)
-            chip.say(about(file.attachment), more, removes)
+            chip.set_text(description(file.attachment), token_line, removes)
         reading = self.is_reading
         if reading != self._clock.isActive():
             self._clock.start() if reading else self._clock.stop()
@@ -241,7 +246,7 @@ class Attached(QWidget):
         return chip
 
     def _open(self, file_id: str) -> None:
-        file = next(it for it in self._files if it.id == file_id)
+        file = next(file for file in self._files if file.id == file_id)
         if file.attachment is not None:
             self.opened.emit(file.attachment.sha256)
 
@@ -250,9 +255,13 @@ class Attached(QWidget):
         ids = list(self._chips)
         at = ids.index(file_id)
         self.removed.emit(file_id)
-        left = [self._chips[it] for it in (*ids[at + 1 :], *ids[:at][::-1]) if it in self._chips]
-        if left:
-            left[0].focus()
+        remaining = [
+            self._chips[other_id]
+            for other_id in (*ids[at + 1 :], *ids[:at][::-1])
+            if other_id in self._chips
+        ]
+        if remaining:
+            remaining[0].focus()
 
     def _show_problem(self, file: DraftFile) -> None:
         if file.id in self._cards or file.problem is None:
@@ -278,13 +287,13 @@ class Attached(QWidget):
             object_name="unfoldPaste",
         )
         chip.setToolTip(text if len(text) <= _TIP else f"{text[:_TIP].rstrip()}…")
-        chip.opened.connect(lambda: self.unfolded.emit(self._take(chip)))
-        chip.removed.connect(lambda: self._take(chip))
+        chip.opened.connect(lambda: self.unfolded.emit(self._take_paste(chip)))
+        chip.removed.connect(lambda: self._take_paste(chip))
         return chip
 
-    def _take(self, chip: FileChip) -> str:
+    def _take_paste(self, chip: FileChip) -> str:
         """Remove a pasted text and return it."""
-        at = next(number for number, (_, one) in enumerate(self._pastes) if one is chip)
+        at = next(number for number, (_, other) in enumerate(self._pastes) if other is chip)
         text, _ = self._pastes.pop(at)
         self._drop(chip)
         self._arrange()
@@ -304,9 +313,9 @@ class Attached(QWidget):
         """Set the height to that of the chips, up to a limit from which they scroll."""
         width = self.width()
         height = self._column.heightForWidth(width) if width else self._column.sizeHint().height()
-        most = min(scaled(_HIGHEST), max(scaled(_LOWEST), self.window().height() // 4))
-        if height > most:
+        limit = min(scaled(_HIGHEST), max(scaled(_LOWEST), self.window().height() // 4))
+        if height > limit:
             bar = self._area.verticalScrollBar().sizeHint().width()
             height = self._column.heightForWidth(width - bar)
-        height = max(1, min(most, height))
-        self._area.want(height)
+        height = max(1, min(limit, height))
+        self._area.set_wanted_height(height)

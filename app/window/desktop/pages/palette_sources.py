@@ -11,7 +11,7 @@ from app.base.language import translated
 from app.chats.history.values.places import ALL
 from app.models.library.pages.names import name_of
 from app.settings.values.fields import Settings, fields
-from app.window.desktop.pages.keys import keys_of, shown
+from app.window.desktop.pages.keys import keys_of, keys_text
 from app.window.desktop.pages.palette_items import Item, chats_in_steps
 from app.window.pages.actions import commands
 
@@ -45,10 +45,10 @@ def items_of(
 
 def chat_items(chats: Chats, navigation: Navigation) -> Iterator[list[Item]]:
     """Yield the chats page by page, the most recently used first."""
-    said = _tr("palette", "Chat")
+    kind = _tr("palette", "Chat")
 
     def item(chat: Chat) -> Item:
-        return Item("chat", chat.title, said, lambda: navigation.open_chat(chat.id))
+        return Item("chat", chat.title, kind, lambda: navigation.open_chat(chat.id))
 
     def page(offset: int, limit: int) -> Sequence[Chat]:
         return chats.page(ALL, offset, limit)
@@ -61,27 +61,27 @@ def _commands(actions: Sequence[QAction], settings: Settings) -> Iterator[Item]:
     for command in commands():
         action = named[command.name]
         if command.name not in _LEFT_OUT and action.isEnabled():
-            keys = shown(keys_of(command, settings.shortcuts))
+            keys = keys_text(keys_of(command, settings.shortcuts))
             yield Item("command", command.text, keys, action.trigger, command.group)
 
 
 def _settings(navigation: Navigation) -> Iterator[Item]:
-    said = _tr("palette", "Setting")
+    kind = _tr("palette", "Setting")
     for name, field in fields().items():
         if field.in_form:
 
             def show(name: str = name) -> None:
                 navigation.show_settings(name)
 
-            yield Item("setting", translated(field.title), said, show, translated(field.section))
+            yield Item("setting", translated(field.title), kind, show, translated(field.section))
 
 
 def _models(chooser: ModelChooser) -> Iterator[Item]:
-    said = _tr("palette", "Model")
+    kind = _tr("palette", "Model")
     for entry in chooser.entries():
         if not entry.drafts:
 
             def use(model_id: str = entry.id) -> None:
                 chooser.use(model_id)
 
-            yield Item("model", name_of(entry), said, use)
+            yield Item("model", name_of(entry), kind, use)
