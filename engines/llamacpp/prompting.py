@@ -354,9 +354,9 @@ class Prompter:
         return fewest if fewest > self._size else 0
 
     def _stable(self, rendered: RenderedPrompt, tokens: Sequence[int]) -> int:
-        if not rendered.fades:
+        if not rendered.dropped_later:
             return len(tokens)
-        end = rendered.text[-rendered.fades :]
+        end = rendered.text[-rendered.dropped_later :]
         # If the text does not begin with a marker, a token can reach across its beginning.
         over = 0 if self._dialect.begins_with_marker(end) else 1
         return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)

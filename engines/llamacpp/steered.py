@@ -20,7 +20,7 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.dialect import CallReader
-from engines.dialect.course import Course
+from engines.dialect.forced_tokens import ForcedTokens
 from engines.dialect.formats import CallFormat
 from engines.dialect.splitter import Delta
 from engines.errors import GrammarInvalid
@@ -265,14 +265,14 @@ def steered(
     begins = guided and rendered.begins == "start" and rendered.expected
     form = dialect.format
     first = tokenise(form.opens[0]) if form is not None and begins and _announces(loaded) else []
-    course = Course(
+    forced_tokens = ForcedTokens(
         dialect.splitter(rendered, calls.reader if calls is not None else None),
         first=first,
         closing=tokenise(_closing(loaded, calls)),
         budget=budget,
         opening=calls.opening if calls is not None else None,
     )
-    return Steered(sampler, course, loaded, calls)
+    return Steered(sampler, forced_tokens, loaded, calls)
 
 
 def _closing(loaded: Loaded, calls: CallGuide | None) -> str:
@@ -301,10 +301,14 @@ class Steered:
     """
 
     def __init__(
-        self, sampler: Sampler, course: Course, loaded: Loaded, calls: CallGuide | None = None
+        self,
+        sampler: Sampler,
+        forced_tokens: ForcedTokens,
+        loaded: Loaded,
+        calls: CallGuide | None = None,
     ) -> None:
         self._sampler = sampler
-        self._course = course
+        self._forced_tokens = forced_tokens
         self._loaded = loaded
         self._calls = calls
         self._calling = False
@@ -312,18 +316,18 @@ class Steered:
         self._piece = loaded.model.vocabulary.piece
         self._markers = loaded.markers
         self._follow(())
-        sampler.guide(on=course.answering)
+        sampler.guide(on=forced_tokens.answering)
 
     def draw(self, context: Context, row: int = -1) -> int:
-        token = self._course.forced
+        token = self._forced_tokens.forced
         if token is None:
             token = self._sampler.draw(context, row)
         else:
             self._sampler.take(token)
         marker = self._markers.get(token, "")
         text = "" if marker else self._characters.feed(self._piece(token))
-        self._follow(self._course.saw(seamed(text + marker, marker)))
-        self._sampler.guide(on=self._calling or self._course.answering)
+        self._follow(self._forced_tokens.feed(seamed(text + marker, marker)))
+        self._sampler.guide(on=self._calling or self._forced_tokens.answering)
         return token
 
     def _follow(self, deltas: Sequence[Delta]) -> None:
@@ -332,7 +336,7 @@ class Steered:
             return
         model = self._loaded.model
         try:
-            found = self._calls.saw(deltas, opened=self._course.opened)
+            found = self._calls.saw(deltas, opened=self._forced_tokens.opened)
             if found is None:
                 return
             grammar, begun = found

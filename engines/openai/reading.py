@@ -208,7 +208,7 @@ class AnswerReader:
         if isinstance(text, str) and text:
             self._take(text)
             yield from self._shown(self._splitter.feed(text.replace(SEAM, "")))
-            if self._reader is not None and self._reader.held > MOST_CALL:
+            if self._reader is not None and self._reader.pending_chars > MOST_CALL:
                 raise endless(self._called)
 
     def end(self) -> Iterator[Delta]:
