@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from engines.hardware.values import Gpu, Hardware
-from engines.memory.checkpoint_plan import RAM_OVERHEAD, MOST_SHARE, reserved_bytes, vllm_cards
+from engines.memory.checkpoint_plan import MOST_SHARE, RAM_OVERHEAD, reserved_bytes, vllm_cards
 from engines.models.checkpoint import Checkpoint
 
 GIB: Final = 1 << 30

@@ -81,11 +81,11 @@ def test_an_answer_holds_for_a_while(tmp_path: Path) -> None:
     device += ' "total_bytes": 1, "free_bytes": 1, "pci_id": null}]'
     file.write_text(seen(device))
     devices = Devices(reading(file), clock=lambda: now)
-    assert devices.look()[0].name == "A"
+    assert devices.list_devices()[0].name == "A"
     file.write_text(seen("[]"))
-    assert devices.look()[0].name == "A"
+    assert devices.list_devices()[0].name == "A"
     now = FRESH_S + 1
-    assert devices.look() == ()
+    assert devices.list_devices() == ()
 
 
 def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
@@ -93,12 +93,12 @@ def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
     file.write_text("nonsense")
     devices = Devices(reading(file), clock=lambda: now)
     with pytest.raises(EngineUnavailable):
-        devices.look()
+        devices.list_devices()
     file.write_text(seen("[]"))
     with pytest.raises(EngineUnavailable):
-        devices.look()
+        devices.list_devices()
     now = FAILED_S + 1
-    assert devices.look() == ()
+    assert devices.list_devices() == ()
 
 
 @pytest.mark.parametrize(

@@ -402,7 +402,7 @@ def test_a_keyword_that_cannot_be_held_is_refused_by_name_and_path(
     guides: TokenGuides, schema: Any, why: str
 ) -> None:
     with pytest.raises(GrammarInvalid) as error:
-        guides.held(prepare(json.dumps(schema)))
+        guides.enforceable(prepare(json.dumps(schema)))
     assert why in error.value.why
 
 
@@ -438,8 +438,8 @@ def test_a_keyword_that_cannot_be_held_is_refused_by_name_and_path(
 def test_of_a_tool_s_schema_all_is_held_but_the_keywords_that_cannot_be(
     guides: TokenGuides, schema: Schema, unheld: tuple[str, ...], yes: str, no: str
 ) -> None:
-    prepared = guides.held(prepare_arguments(schema), all_of_it=False)
-    assert prepared.unheld == unheld
+    prepared = guides.enforceable(prepare_arguments(schema), strict=False)
+    assert prepared.unenforced == unheld
     lark = Lark()
     grammar = lark.text(lark.json(prepared.schema))
     assert matches(grammar, yes)
@@ -544,7 +544,7 @@ def test_sizes_are_limited(guides: TokenGuides) -> None:
         doubling["$defs"][f"a{n}"] = both
     for text in (json.dumps(deep), json.dumps(wide), json.dumps(doubling), "[" * 100_000, "{", "7"):
         with pytest.raises(GrammarInvalid):
-            guides.held(prepare(text))
+            guides.enforceable(prepare(text))
 
 
 def test_every_schema_is_compiled_for_a_model(guides: TokenGuides) -> None:

@@ -40,7 +40,7 @@ ASKED = {
     "here": "load_native()",
     "here again": "load_native()",
     "engine": "LlamaCppEngine().load(plan, lambda _: None, CancelToken())",
-    "devices": "Devices().look()",
+    "devices": "Devices().list_devices()",
     "sizer": "Sizer().buffers(plan, CancelToken())",
     "probe": "Probe().require_safe(plan, CancelToken())",
 }
@@ -106,7 +106,7 @@ def test_whoever_asks_for_it_gets_the_same_sentence(how: str, tmp_path: Path) ->
 
 @pytest.mark.skipif("cut off" not in UNFIT, reason="compiled code is changed on Linux only")
 def test_one_that_ends_a_process_ends_another_than_ours(tmp_path: Path) -> None:
-    program = "print(json.dumps(said(lambda: Devices().look())))"
+    program = "print(json.dumps(said(lambda: Devices().list_devices())))"
     _, why, _ = run(unfit_llama(tmp_path, "cut off"), program)
     begin = "The process that checks the devices failed. The process ended with code -"
     assert why.startswith(begin)
