@@ -17,7 +17,8 @@ from engines.llamacpp.model import Model
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.snapshots import StateSnapshot, StateSnapshots
-from engines.llamacpp.resume.states import LEAST_TOKENS, StateFile, StateFolder, StateStore
+from engines.llamacpp.resume.state_store import LEAST_TOKENS, StateStore
+from engines.llamacpp.resume.states import StateFile, StateFolder
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ def best_cut(
 
 
 class DraftingState(Protocol):
-    """A drafter's own state, as `engines.llamacpp.speculative.drafting` kept_tokens it."""
+    """A drafter's own state, as `engines.llamacpp.speculative.drafting` keeps it."""
 
     def save(self) -> bytearray | None:
         """Return the drafter's state for its current sequence; None if there is none."""
@@ -360,7 +361,7 @@ class KvCache:
     def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
         """Find out which tokens are held after an evaluation of `tried` ended early.
 
-        llama.cpp kept_tokens the parts of a batch that were finished. A recurrent state, however, has
+        llama.cpp keeps the parts of a batch that were finished. A recurrent state, however, has
         also absorbed some of the unfinished part, although its positions look right. It returns to
         where it was marked, or to the last state snapshot.
 
@@ -480,9 +481,9 @@ class KvCache:
         self._shorten(cut.keep)
 
     def _better(self, prompt: Sequence[int], keep: int) -> StateRecord | StateFile | KvCache | None:
-        """Find a sequence that is not live here and kept_tokens enough more tokens to be worth a copy."""
+        """Find a sequence that is not live here and keeps enough more tokens to be worth a copy."""
         most, best = keep, None
-        # A sequence without the prompt's next token kept_tokens no more than the live sequence does.
+        # A sequence without the prompt's next token keeps no more than the live sequence does.
         for tokens, snapshots, found in self._with_token(prompt[keep], keep):
             expected = self._expected(tokens, prompt, snapshots)
             if expected > most and (expected - keep) * _COPIED >= len(tokens):

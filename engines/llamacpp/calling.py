@@ -39,8 +39,8 @@ class CallGrammar:
 
     Attributes:
         text: The grammar for llguidance.
-        unenforced: The parts of the tools' schemas that the grammar does not enforce: a tool's name,
-            with a path in its schema and the keyword there, or "" for the whole schema.
+        unenforced: The parts of the tools' schemas that the grammar does not enforce: a tool's
+            name, with a path in its schema and the keyword there, or "" for the whole schema.
     """
 
     text: str

@@ -235,7 +235,7 @@ class Decoding:
         Args:
             part: This answer's part of the evaluation.
             began: Start of the step, by `time.perf_counter`.
-            evaluated_s: Seconds that the evaluation draw_from.
+            evaluated_s: Seconds that the evaluation took.
             shared: Whether the evaluation held more tokens of other answers than one each.
         """
         self._cache.tokens.extend(part.tokens)

@@ -48,8 +48,8 @@ class AnswerSlot:
     Attributes:
         cache: The KV cache of the sequence.
         drafting: The drafting of the sequence.
-        speculations: One `Speculation` for each drafter, the plan's drafter first; empty if nothing can be
-            evaluated on trial.
+        speculations: One `Speculation` for each drafter, the plan's drafter first; empty if nothing
+            can be evaluated on trial.
         speculation: The one that drafts the current answer. None if there is none, or if the
             current context has no room for drafts (see `Loaded.switch_context`).
         busy: Whether an answer is being written.

@@ -333,7 +333,8 @@ class DepthPolicy:
             lookup_right: The same for tokens proposed by prompt lookup.
             step_seconds: Seconds for evaluating and drawing.
             draft_seconds: Seconds for drafting.
-            overhead_seconds: Seconds for everything else that an answer without drafts does not need.
+            overhead_seconds: Seconds for everything else that an answer without drafts does not
+                need.
             again: Number of tokens that were evaluated before, and again in this step.
             timed: Whether step_seconds were measured, rather than taken from the believed costs.
         """
