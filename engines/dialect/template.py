@@ -99,7 +99,7 @@ def template_failed(what: str, why: str) -> TemplateFailed:
         what,
         why,
         N_("Correct it with “Edit metadata…” on the model's page, or choose another model."),
-        terminal=N_("Mend it with `hearth models edit`, or choose another model."),
+        terminal=N_("Correct it with `hearth models edit`, or choose another model."),
     )
 
 

@@ -76,7 +76,7 @@ def _load(native: Native, model: Any, adapter: Adapter) -> Any:
     if api.llama_adapter_get_alora_n_invocation_tokens(pointer):
         api.llama_adapter_lora_free(pointer)
         raise _refused(
-            adapter, N_("It is switched on by words of the prompt, which is not known here.")
+            adapter, N_("Words in the prompt switch it on, which Hearth does not support.")
         )
     return pointer
 
@@ -93,10 +93,12 @@ def _require_fitting(api: Any, model: Any, adapter: Adapter) -> None:
         ) from error
     except (BadGguf, ValueError) as error:
         raise _refused(
-            adapter, N_("Its file is no GGUF that can be read: {error}.", error=error)
+            adapter, N_("Its file is not a readable GGUF file: {error}.", error=error)
         ) from error
     if (type_, kind) != ("adapter", "lora"):
-        raise _refused(adapter, N_("“{name}” is no LoRA adapter in GGUF.", name=adapter.path.name))
+        raise _refused(
+            adapter, N_("“{name}” is not a LoRA adapter in GGUF format.", name=adapter.path.name)
+        )
     buffer = ctypes.create_string_buffer(64)
     api.llama_model_meta_val_str(model, _ARCHITECTURE.encode(), buffer, len(buffer))
     expected = buffer.value.decode(errors="replace")

@@ -324,13 +324,13 @@ def _notes(calls: CallGuide | None) -> tuple[str, ...]:
     if free:
         named = ", ".join(dict.fromkeys(free))
         notes.append(
-            N_("No grammar can say what arguments these tools take: {named}.", named=named)
+            N_("Hearth cannot enforce the arguments of these tools: {names}.", names=named)
         )
     for name, path in unenforced:
         if path and name not in free:
             notes.append(
                 N_(
-                    "Of the schema of the tool {name}, this was not held: {path}.",
+                    "Hearth did not enforce this part of the schema of the tool {name}: {path}.",
                     name=name,
                     path=path,
                 )

@@ -169,7 +169,7 @@ class TokenGuides:
             self._close_helper()
         if cancel.cancelled:
             raise Cancelled
-        why = N_("To read it takes more than {cpu_s} seconds, or too much memory.", cpu_s=CPU_S)
+        why = N_("Reading it takes more than {seconds} seconds, or too much memory.", seconds=CPU_S)
         if len(grammars) > 1:
             raise gbnf.invalid(why)
         return [why]
@@ -206,7 +206,7 @@ class TokenGuides:
             if strict or schema is None:
                 raise refused(path, why)
             prepared = self._without(prepared, path, schema, cancel)
-        raise refused("#", N_("too much of it cannot be held by a grammar"))
+        raise refused("#", N_("a grammar cannot enforce too many parts of it"))
 
     def _faulty(
         self, prepared: PreparedSchema, fault: str, cancel: CancelToken | None
@@ -354,7 +354,9 @@ def write_answer(
     if sampling.schema is None:
         return gbnf.write(sampling.grammar or "", lark)
     if sampling.grammar:
-        raise gbnf.invalid(N_("A schema comes with it, and an answer can follow only one of them."))
+        raise gbnf.invalid(
+            N_("The request also has a schema, and an answer can follow only one of the two.")
+        )
     return lark.json(guides.enforceable(prepare(sampling.schema), cancel).schema)
 
 
@@ -386,7 +388,7 @@ def _sentence(error: str) -> str:
 
 def _no_token() -> GrammarInvalid:
     return GrammarInvalid(
-        N_("The answer cannot go on."),
+        N_("The answer cannot continue."),
         N_("No token of this model follows both the grammar and what is written so far."),
         N_("Ask with another grammar, or without one."),
     )

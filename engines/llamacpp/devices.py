@@ -69,7 +69,7 @@ class Devices:
                 )
             ) from error
         except (NoResult, TypeError) as error:
-            odd = N_("The process answered something else.")
+            odd = N_("The process gave an unexpected answer.")
             why = error.why if isinstance(error, NoResult) else odd
             raise unavailable(
                 N_("The process that checks the devices failed. {why}", why=why)

@@ -216,7 +216,7 @@ class Embedder:
         row = self._api.llama_get_embeddings_seq(self._context.pointer, sequence)
         if not row:
             raise EngineFailed(
-                N_("The model gave nothing for a text."),
+                N_("The model returned nothing for a text."),
                 N_("llama.cpp made no vector of its tokens."),
                 N_("Choose another embedding model."),
             )

@@ -330,4 +330,6 @@ class LlamaCppEngine:
 
 def _without_media_note(error: EngineError) -> str:
     """Say that the model was loaded without its projector, and why."""
-    return N_("It takes no pictures and no sounds. {what} {why}", what=error.what, why=error.why)
+    return N_(
+        "This model cannot take pictures or sounds. {what} {why}", what=error.what, why=error.why
+    )

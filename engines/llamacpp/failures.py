@@ -59,7 +59,7 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
     if _THREADS.search(log):
         return NotEnoughMemory(
             N_("There is not enough memory to load “{name}”.", name=model.name),
-            N_("The system gave it no more memory, or no further thread."),
+            N_("The system did not give it more memory or another thread."),
             N_("Close other programs, or choose a smaller model or quantisation."),
         )
     if _DAMAGED.search(log):
@@ -90,7 +90,7 @@ def projector_failure(projector: Path, lines: Iterable[str]) -> EngineError:
     what = N_("The projector “{name}” cannot be used.", name=projector.name)
     if _OTHER_WIDTH.search(log):
         return ProjectorRefused(
-            what, N_("It was made for another model."), N_("Get the projector of this very model.")
+            what, N_("It was made for another model."), N_("Get the projector of this model.")
         )
     if found := _PROJECTOR.search(log):
         why = N_("The llama.cpp in this version does not know its kind, “{found}”.", found=found[1])

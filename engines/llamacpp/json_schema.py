@@ -129,7 +129,7 @@ def prepare(schema: str) -> PreparedSchema:
     try:
         read = json.loads(schema, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise refused("#", N_("it is no JSON, or too deep")) from error
+        raise refused("#", N_("it is not JSON, or it is nested too deeply")) from error
     return _prepare(read, strict=True)
 
 
@@ -162,7 +162,7 @@ def _prepare(read: Any, *, strict: bool) -> PreparedSchema:
         # This fails on half a surrogate pair and on infinite numbers, which JSON does not allow.
         length = len(json.dumps(read, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise refused("#", N_("it is no JSON, or too deep")) from error
+        raise refused("#", N_("it is not JSON, or it is nested too deeply")) from error
     if length > 4 * MAX_LENGTH:
         raise refused("#", N_("it is longer than {max_length} characters", max_length=MAX_LENGTH))
     return _Preparer(read, strict=strict).prepared()
@@ -183,7 +183,7 @@ def _require_depth(schema: Any) -> None:
         ]
         if not level:
             return
-    raise refused("#", N_("it is deeper than {max_depth}", max_depth=MAX_DEPTH))
+    raise refused("#", N_("it is nested more than {max_depth} levels deep", max_depth=MAX_DEPTH))
 
 
 class _Preparer:
@@ -213,7 +213,7 @@ class _Preparer:
             self._definitions[name] = self._schema(target, path, part=part)
         if isinstance(schema, bool):
             if not schema:
-                raise refused("#", N_("nothing can follow it"))
+                raise refused("#", N_("no value matches it"))
             schema = {}
         whole = {**schema, "$defs": self._definitions} if self._definitions else schema
         _require_end(schema, self._definitions)
@@ -249,7 +249,9 @@ class _Preparer:
         self._places.append((path, enforced))
         return enforced
 
-    def _leave_out(self, path: str, key: str, why: str = N_("cannot be held by a grammar")) -> None:
+    def _leave_out(
+        self, path: str, key: str, why: str = N_("cannot be enforced by a grammar")
+    ) -> None:
         """Leave out a keyword. Raises GrammarInvalid if the whole schema must be enforced."""
         if self._strict:
             raise refused(path, N_("{key} {why}", key=key, why=why))
@@ -284,7 +286,7 @@ class _Preparer:
         if divisor is not None and _digits(divisor) > _LARGEST_DIVISOR:
             del enforced["multipleOf"]
             self._leave_out(
-                path, "multipleOf", N_("{divisor} cannot be held by a grammar", divisor=divisor)
+                path, "multipleOf", N_("{divisor} cannot be enforced by a grammar", divisor=divisor)
             )
 
     def _counts(self, schema: Schema, enforced: Schema, path: str) -> None:
@@ -306,7 +308,9 @@ class _Preparer:
             except _NoPattern as error:
                 self._leave_out(path, "pattern", str(error))
         if form in _UNENFORCED_FORMATS:
-            self._leave_out(path, "format", N_("“{form}” cannot be held by a grammar", form=form))
+            self._leave_out(
+                path, "format", N_("“{format}” cannot be enforced by a grammar", format=form)
+            )
         elif isinstance(form, str) and form in _FORMATS:
             whole = f"^(?:{_pattern(_FORMATS[form])})$"
             if "pattern" in enforced:
@@ -590,7 +594,7 @@ def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
         grown = bool(found)
     if not _ends(schema, ending):
         raise refused(
-            "#", N_("it never ends: a part of it needs itself, or nothing can follow one")
+            "#", N_("it never ends: a part of it requires itself, or no value matches a part")
         )
 
 
@@ -687,7 +691,7 @@ def _pattern(pattern: str) -> str:
             letter = pattern[at]
             at += 1
             if (within or letter in "PB") and letter in _WIDE:
-                raise _NoPattern(f"cannot be held with “\\{letter}” in it")
+                raise _NoPattern(f"cannot be enforced with “\\{letter}” in it")
             written.append(_LETTERS[within].get(letter, f"\\{letter}"))
         elif not within and char == "[":
             within = "[^" if pattern.startswith("^", at) else "["

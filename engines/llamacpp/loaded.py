@@ -216,8 +216,8 @@ class Loaded:
         with self.scheduler.exclusive():
             if self.lost:
                 raise EngineFailed(
-                    N_("There is nothing to answer with."),
-                    N_("The model did not fit the memory any more, and was unloaded."),
+                    N_("There is no model to answer with."),
+                    N_("The model no longer fitted in memory, so it was unloaded."),
                     N_("Choose a model."),
                 )
             mode = "off" if prompt.media and self.has_model_drafter else request.mtp

@@ -69,9 +69,8 @@ class Native:
         if (bindings, version) != (BINDINGS_VERSION, LIBRARY_VERSION):
             raise unavailable(
                 N_(
-                    "Hearth is made for llama-cpp-python {bindings} with llama.cpp {library}, "
-                    "and finds "
-                    "{found_bindings} with {found_library}.",
+                    "Hearth is made for llama-cpp-python {bindings} with llama.cpp "
+                    "{library}, but found {found_bindings} with {found_library}.",
                     bindings=BINDINGS_VERSION,
                     library=LIBRARY_VERSION.decode(),
                     found_bindings=bindings,
@@ -254,8 +253,8 @@ def _why(error: Exception) -> str:
     # A C++ function is searched under all its names; the first is enough for the message.
     detail = str(error).partition(", ")[0]
     return N_(
-        "Hearth is made for llama-cpp-python {bindings} with llama.cpp {library}, and what "
-        "it finds does not fit: {difference}.",
+        "Hearth is made for llama-cpp-python {bindings} with llama.cpp "
+        "{library}, but the installed library differs: {difference}.",
         bindings=BINDINGS_VERSION,
         library=LIBRARY_VERSION.decode(),
         difference=detail,

@@ -119,7 +119,7 @@ def _module(pack: Path, library: LibraryVersion) -> Path:
             N_("it is for {computer}, and this is {here}.", computer=computer, here=this_computer)
         )
     if module.parent != pack or card_of(module) is None:
-        raise _Refused(N_("“{name}” is no module for graphics cards.", name=module.name))
+        raise _Refused(N_("“{name}” is not a module for graphics cards.", name=module.name))
     try:
         known = module.stat()
         whole = _sha256(module, known.st_size, known.st_mtime_ns) == digest

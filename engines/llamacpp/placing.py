@@ -65,7 +65,7 @@ def _device(native: Native, plan: LlamaPlan, name: str) -> int:
     if address is None:
         raise EngineFailed(
             N_("“{name}” could not be loaded.", name=plan.model.name),
-            N_("The device {name} is not there.", name=name),
+            N_("This computer has no device {name}.", name=name),
             N_("Look at the devices in the settings, and choose another."),
         )
     return address

@@ -200,7 +200,7 @@ class Projector:
             failed = api.mtmd_encode_chunk(self._pointer, chunk)
         if failed:
             raise EngineFailed(
-                N_("The model could not look at a picture, or hear a sound."),
+                N_("The model could not read a picture or a sound."),
                 N_(
                     "llama.cpp says: {message}.",
                     message=complaints[-1] if complaints else N_("nothing about the reason"),
@@ -336,7 +336,8 @@ class Projector:
                 raise MediumUnreadable(
                     N_("A picture is too long and narrow."),
                     N_(
-                        "It has {width} × {height} pixels, and the model cannot see so far.",
+                        "It has {width} × {height} pixels, which is too narrow a shape for the "
+                        "model.",
                         width=f"{size[0]:,}",
                         height=f"{size[1]:,}",
                     ),
@@ -350,8 +351,8 @@ class Projector:
             raise MediumUnreadable(
                 N_("A sound is too short."),
                 N_(
-                    "It has {seconds} milliseconds; there is nothing to hear.",
-                    seconds=f"{1000 * seconds:.1f}",
+                    "It lasts {milliseconds} milliseconds, which is too short to hear anything.",
+                    milliseconds=f"{1000 * seconds:.1f}",
                 ),
                 N_("Leave it out."),
             )
@@ -359,9 +360,9 @@ class Projector:
             raise MediumUnreadable(
                 N_("A sound is too long."),
                 N_(
-                    "It has {seconds} minutes; at most {most_seconds} are heard.",
-                    seconds=f"{seconds / 60:,.0f}",
-                    most_seconds=MOST_SECONDS // 60,
+                    "It lasts {minutes} minutes; the model hears at most {most_minutes}.",
+                    minutes=f"{seconds / 60:,.0f}",
+                    most_minutes=MOST_SECONDS // 60,
                 ),
                 N_("Cut it into shorter ones."),
             )
@@ -416,14 +417,14 @@ def media_unsupported(kind: MediaKind) -> MediaUnsupported:
     if kind == "image":
         return MediaUnsupported(
             N_("The model cannot see pictures."),
-            N_("It has no projector for pictures, or that one was not loaded."),
+            N_("It has no projector for pictures, or the projector was not loaded."),
             N_(
                 "Choose a model that sees, or get this model's projector; or leave the picture out."
             ),
         )
     return MediaUnsupported(
         N_("The model cannot hear sounds."),
-        N_("It has no projector for sounds, or that one was not loaded."),
+        N_("It has no projector for sounds, or the projector was not loaded."),
         N_("Choose a model that hears, or get this model's projector; or leave the sound out."),
     )
 
@@ -433,11 +434,11 @@ def unreadable(medium: Medium) -> MediumUnreadable:
     if medium.kind == "image":
         return MediumUnreadable(
             N_("A picture cannot be read."),
-            N_("It is damaged or cut off, or no PNG, JPEG, BMP or GIF."),
+            N_("It is damaged or cut off, or it is not a PNG, JPEG, BMP or GIF file."),
             N_("Save it again as PNG or JPEG, or leave it out."),
         )
     return MediumUnreadable(
         N_("A sound cannot be read."),
-        N_("It is damaged or cut off, or no WAV, MP3 or FLAC."),
+        N_("It is damaged or cut off, or it is not a WAV, MP3 or FLAC file."),
         N_("Save it again as WAV or MP3, or leave it out."),
     )

@@ -232,9 +232,9 @@ class Prompter:
             filling = vocabulary.with_gap(prompt, suffix)
             if filling is None:
                 raise Unsupported(
-                    N_("This model fills no gap in a text."),
-                    N_("Its vocabulary has no tokens that say where the gap is."),
-                    N_("Send nothing behind the gap, or choose a model for code that fills gaps."),
+                    N_("This model cannot fill a gap in a text."),
+                    N_("Its vocabulary has no tokens that mark a gap."),
+                    N_("Send no text after the gap, or choose a model for code that fills gaps."),
                 )
             tokens = filling
         elif isinstance(prompt, str):
@@ -243,7 +243,7 @@ class Prompter:
             tokens = vocabulary.require_tokens(prompt)
         if not tokens:
             raise Unsupported(
-                N_("There is nothing to go on from."),
+                N_("There is nothing to continue."),
                 N_("The prompt is empty, and this model has no token that begins a text."),
                 N_("Send a prompt with some text."),
             )

@@ -153,8 +153,8 @@ def _why_ended(ended: ProcessResult, limit_s: float) -> str:
     if any("expected" in line for line in ended.lines):
         return N_("The test ended with code {code}: the driver is faulty.", code=ended.code)
     return N_(
-        "The test ended with code {code} before it came to the card: llama.cpp does not run "
-        "as it was built.",
+        "The test ended with code {code} before it reached the card: this "
+        "build of llama.cpp does not run here.",
         code=ended.code,
     )
 

@@ -278,7 +278,7 @@ class Vocabulary:
 def no_token(token: int, size: int) -> Unsupported:
     """Return the error for a number that is not a token of a vocabulary of `size` tokens."""
     return Unsupported(
-        N_("{token} is no token.", token=token),
+        N_("{token} is not a token.", token=token),
         N_("This model’s vocabulary has the tokens 0 to {size}.", size=size - 1),
         N_("Send tokens of this model."),
     )

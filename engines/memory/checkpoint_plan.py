@@ -357,8 +357,8 @@ def require_memory(
                 name=checkpoint.name,
                 ram=amount(need.ram),
             ),
-            N_("{ram} are free there.", ram=amount(room.ram)),
-            N_("Set less for the weights of vLLM in RAM, or close other programs."),
+            N_("Only {ram} of RAM are free.", ram=amount(room.ram)),
+            N_("Keep fewer of vLLM's weights in RAM, or close other programs."),
             Action("open_settings", "vllm_offload"),
         )
     if need.total <= usable:
@@ -382,7 +382,7 @@ def require_memory(
     )
     if need.total <= room.free and plan.options.memory_share is None:
         why = N_(
-            "{why} {free} more are free, and stay so for other programs.",
+            "{why} Another {free} are free, but are left to other programs.",
             why=why,
             free=amount(room.free - usable),
         )
@@ -390,11 +390,11 @@ def require_memory(
         raise NotEnoughMemory(
             what,
             N_(
-                "{why} {free} are free, of which the settings allow that part only.",
+                "{why} {free} are free, but the settings allow only a part of that.",
                 why=why,
                 free=amount(room.free),
             ),
-            N_("Allow vLLM more of the memory, or set 0, with which it takes what it needs."),
+            N_("Allow vLLM more memory, or set 0 so that it takes what it needs."),
             Action("open_settings", "vllm_memory"),
         )
     raise NotEnoughMemory(
@@ -405,7 +405,9 @@ def require_memory(
             shorter=f"{shorter:,}",
         )
         if shorter is not None
-        else N_("Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp."),
+        else N_(
+            "Close other programs, choose a checkpoint with fewer bits, or answer with llama.cpp."
+        ),
         Action("shorter_context", shorter) if shorter is not None else None,
     )
 
@@ -429,8 +431,8 @@ def _mtp_note(drafts: bool, load_options: LoadOptions, drafter_context: int) -> 
         return "" if load_options.mtp else off
     if drafter_context:
         return N_(
-            "The drafter reads {reads} tokens at most; with the context that is set, it does not "
-            "guess.",
-            reads=f"{drafter_context:,}",
+            "The drafter reads at most {most} tokens, so it does not guess with "
+            "the context that you set.",
+            most=f"{drafter_context:,}",
         )
     return ""

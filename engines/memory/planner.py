@@ -152,9 +152,9 @@ def make_plan(
     return replace(
         without,
         projector_note=N_(
-            "There is no memory left for its projector, so it takes no pictures or sounds: that "
-            "needs {size_bytes} more.",
-            size_bytes=amount(projector.size_bytes),
+            "There is no memory left for its projector, which needs {size} more, "
+            "so it cannot take pictures or sounds.",
+            size=amount(projector.size_bytes),
         ),
     )
 
@@ -206,7 +206,8 @@ def _plan(
     without = replace(
         plain,
         mtp_note=N_(
-            "There is no memory left for guessing ahead: it needs {more} more.", more=amount(more)
+            "There is no memory left for guessing ahead, which needs {size} more.",
+            size=amount(more),
         ),
     )
     return _side_by_side(checker, load_options, without, None)

@@ -100,7 +100,7 @@ class Sizer:
             raise _not_sized(error.why) from error
         buffers = read_buffers(found)
         if buffers is None:
-            raise _not_sized(N_("The process answered something else."))
+            raise _not_sized(N_("The process gave an unexpected answer."))
         self._book.keep(key, buffers)
         return buffers
 

@@ -12,7 +12,7 @@ from engines.sentences import N_
 from engines.types import MtpKind
 
 OFF = N_("MTP is off, as chosen.")
-AFTER_MEDIA = N_("MTP is off for this answer: what guesses ahead knows no pictures and no sounds.")
+AFTER_MEDIA = N_("MTP is off for this answer: the drafter cannot read pictures or sounds.")
 TOO_FAST = N_("This model answers so fast that guessing ahead would not help.")
 _ONCE_MORE = 1.02
 """Gains below this are within the error of measurement."""

@@ -222,7 +222,7 @@ def test_an_adapter_that_does_not_fit_is_refused_with_the_reason(
         assert len(notes) == 5
         reasons = {
             "other": "a model of the kind qwen3",
-            "model": "is no LoRA adapter",
+            "model": "is not a LoRA adapter",
             "gone": "cannot be read",
             "larger": "llama.cpp says",
             "broken": "",

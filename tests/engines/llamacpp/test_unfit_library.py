@@ -67,12 +67,12 @@ def run(path: str, program: str) -> Any:
 WHY = {
     "absent": "Its library is not installed.",
     "asks for more": "llama_of_tomorrow",
-    "other bindings": "and finds 0.4.0 with 0.5.0-dev.",
-    "broken bindings": "does not fit: name 'there_is_no_such_name' is not defined.",
+    "other bindings": "but found 0.4.0 with 0.5.0-dev.",
+    "broken bindings": "differs: name 'there_is_no_such_name' is not defined.",
     "no library": "Its library does not load on this computer: ",
     "without a function": "llama_free_model",
     "without a private function": "symbols were found: llama_set_embeddings_nextn.",
-    "other library": "and finds 0.3.36 with 1.0.0-dev.",
+    "other library": "but found 0.3.36 with 1.0.0-dev.",
     "without a dependency": "libggml-base.so: cannot open shared object file",
 }
 
@@ -83,7 +83,7 @@ def test_it_is_refused_with_what_why_and_what_to_do(how: str, tmp_path: Path) ->
     assert what == "The llama.cpp engine cannot start."
     assert WHY[how] in why
     if how.startswith(("asks", "without a f", "without a p")):
-        assert "what it finds does not fit: " in why
+        assert "but the installed library differs: " in why
     assert why.endswith(".")
     assert "run.py" in do
 

@@ -249,7 +249,7 @@ def test_what_is_left_to_others_is_named_where_a_model_would_take_it(tmp_path: P
     plan = plan_checkpoint(model, None, LoadOptions(context=4096), room)
     with pytest.raises(NotEnoughMemory) as caught:
         require_memory(model, None, plan, room)
-    assert "1.5 GB more are free, and stay so for other programs" in caught.value.why
+    assert "Another 1.5 GB are free, but are left to other programs" in caught.value.why
 
 
 def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_that_does(
