@@ -68,7 +68,7 @@ def test_a_rendered_chat_is_answered_like_the_chat(starter: LlamaCppEngine) -> N
 def test_a_prompt_that_cannot_be_gone_on_from_is_refused(starter: LlamaCppEngine) -> None:
     with pytest.raises(MessageTooLong, match="600 tokens"):
         completed(starter, (1,) * 600)
-    with pytest.raises(Unsupported, match="no token"):
+    with pytest.raises(Unsupported, match="not a token"):
         completed(starter, (10**9,))
     with pytest.raises(Unsupported, match="nothing to continue"):
         completed(starter, ())
@@ -260,7 +260,7 @@ def test_a_bias_forbids_or_forces_a_token(starter: LlamaCppEngine) -> None:
     forced = with_sampling(logprobs=0, logit_bias=((second, 100.0),), temperature=1.0, seed=1)
     tokens = told(run(starter, forced))
     assert {it.token for it in tokens} == {second}
-    with pytest.raises(Unsupported, match="no token"):
+    with pytest.raises(Unsupported, match="not a token"):
         run(starter, with_sampling(logit_bias=((-1, 1.0),)))
     assert text_of(run(starter, QUESTION))
 

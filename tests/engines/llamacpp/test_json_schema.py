@@ -504,7 +504,7 @@ def test_keywords_are_held_together(schema: Schema, yes: list[str], no: list[str
     ],
 )
 def test_values_that_no_text_of_json_has_are_refused(text: str) -> None:
-    with pytest.raises(GrammarInvalid, match="no JSON"):
+    with pytest.raises(GrammarInvalid, match="not JSON"):
         prepare(text)
 
 

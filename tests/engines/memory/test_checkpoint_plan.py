@@ -125,7 +125,7 @@ def test_a_small_model_drafts_as_far_as_it_can_read(tmp_path: Path) -> None:
     assert (usual.context, usual.drafter) == (2048, small.path)
     longer = plan_checkpoint(target, small, LoadOptions(context=4096), LARGE)
     assert (longer.context, longer.drafter, longer.draft_max) == (4096, None, 0)
-    assert "reads 2,048 tokens at most" in longer.mtp_note
+    assert "reads at most 2,048 tokens" in longer.mtp_note
     eagle = made(tmp_path / "e", EAGLE3)
     assert plan_checkpoint(target, eagle, LoadOptions(), LARGE).context == 40_960
 
@@ -245,7 +245,7 @@ def test_tokens_at_once_are_as_many_as_are_set_and_enough_for_all_chats(tmp_path
 
 def test_what_is_left_to_others_is_named_where_a_model_would_take_it(tmp_path: Path) -> None:
     model = made(tmp_path / "m", QWEN3, size=4_000_000_000)
-    room = replace(LARGE, free=6_500_000_000, kept=1_500_000_000)
+    room = replace(LARGE, free=6_500_000_000, reserved=1_500_000_000)
     plan = plan_checkpoint(model, None, LoadOptions(context=4096), room)
     with pytest.raises(NotEnoughMemory) as caught:
         require_memory(model, None, plan, room)

@@ -122,7 +122,7 @@ class Computer:
     known: KnownSizes = field(default_factory=dict)
 
     @cached_property
-    def usable_bytes(self) -> FreeMemory:
+    def room(self) -> FreeMemory:
         ram = max(1, self.hardware.memory.available_bytes)
         gpus = cards_for(self.hardware)
         card = sum(map(usable_bytes, gpus))
