@@ -129,7 +129,10 @@ def test_a_guest_s_prompt_with_another_adapter_takes_no_step_from_a_prompt_asked
         step = begin()
         others = scheduler._skipped
         steps.append(
-            ({it.guest for it in step if it.has_prompt_left}, {it.guest for it in others if it.has_prompt_left})
+            (
+                {it.guest for it in step if it.has_prompt_left},
+                {it.guest for it in others if it.has_prompt_left},
+            )
         )
         return step
 
