@@ -16,8 +16,8 @@ from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.resume.records import StateKey, StateRecord
+from engines.llamacpp.resume.sequence_store import LEAST_TOKENS, SequenceStore
 from engines.llamacpp.resume.snapshots import StateSnapshot, StateSnapshots
-from engines.llamacpp.resume.state_store import LEAST_TOKENS, StateStore
 from engines.llamacpp.resume.states import StateFile, StateFolder
 
 logger = logging.getLogger(__name__)
@@ -150,7 +150,7 @@ def open_caches(
     """
     # Other models can be cut anywhere without a snapshot.
     for_snapshots = memory_bytes // 2 if model.recurrent or model.sliding_window else 0
-    states = StateStore(memory_bytes - for_snapshots, folder, key, keys or {})
+    states = SequenceStore(memory_bytes - for_snapshots, folder, key, keys or {})
     caches: list[KvCache] = []
     for sequence in range(context.sequences):
         drafts = drafting[sequence] if drafting else None
@@ -179,7 +179,7 @@ class KvCache:
         api: Any,
         context: Context,
         model: Model,
-        states: StateStore,
+        states: SequenceStore,
         sequence: int,
         snapshot_bytes: int,
         caches: Sequence[KvCache],
@@ -495,7 +495,7 @@ class KvCache:
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile | KvCache]]:
         """Yield the sequences that have `token` at index `place`.
 
-        The live sequences come first, then those of `StateStore.with_token`.
+        The live sequences come first, then those of `SequenceStore.with_token`.
         """
         for one in self._caches:
             if one is self or one.adapter != self.adapter:

@@ -49,7 +49,7 @@ LEAST_TOKENS: Final = 16
 """The least number of tokens for which a sequence is worth a copy."""
 
 
-class StateStore:
+class SequenceStore:
     """The sequences that are not live: first in memory, then, if memory is full, on disk.
 
     Args:
