@@ -74,7 +74,7 @@ SLEEPS = {
 }
 """The files that may sleep, and why: nothing else in them races the sleep."""
 
-BREAKS = {"_api", "_batch", "_begin", "_chain", "_context", "_encode", "_flag", "_passed_over"}
+BREAKS = {"_api", "_batch", "_begin", "_chain", "_context", "_encode", "_flag", "_skipped"}
 """What tests break in llama.cpp's engine, to see that other tests notice."""
 PRIVATE = {
     "tests/app/chats/answers/services/test_answers.py": {"_prefer"},
@@ -87,7 +87,7 @@ PRIVATE = {
     "tests/app/models/downloads/pages/test_downloads.py": {"_entries"},
     "tests/app/runtime/pages/test_switching.py": {"_counterparts", "_prefer"},
     "tests/app/runtime/services/test_side_by_side_vllm.py": {"_crashes"},
-    "tests/engines/llamacpp/speculative/test_shadow.py": {"_right", "_seen"},
+    "tests/engines/llamacpp/speculative/test_shadow.py": {"_judged", "_right"},
     "tests/engines/llamacpp/speculative/test_speculation.py": {"_native", "_policy"},
     "tests/engines/llamacpp/test_adapters.py": BREAKS,
     "tests/engines/llamacpp/test_distribution.py": BREAKS,

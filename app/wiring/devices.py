@@ -21,7 +21,7 @@ def device_trials(folder: Path | None, starter: Path) -> DeviceTrials:
     Args:
         folder: Where the verdicts are stored; None stores none.
     """
-    return DeviceTrials(Devices().look, Trials(folder, starter))
+    return DeviceTrials(Devices().list_devices, Trials(folder, starter))
 
 
 def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:

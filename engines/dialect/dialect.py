@@ -38,7 +38,7 @@ class Guard:
         for text in texts:
             if len(text) > 1:
                 self._by_length[len(text)].add(text)
-        self._first = frozenset(text[0] for of in self._by_length.values() for text in of)
+        self._first = frozenset(text[0] for group in self._by_length.values() for text in group)
         self._may_begin = re.compile("|".join(map(re.escape, sorted(self._first))))
         parts = [_any_of(marks)] if marks else []
         if words:
@@ -60,9 +60,9 @@ class Guard:
         if isinstance(value, str):
             return self.protect(value)
         if isinstance(value, list | tuple):
-            return [self.protect_all(it) for it in value]
+            return [self.protect_all(item) for item in value]
         if isinstance(value, Mapping):
-            return {self.protect(str(name)): self.protect_all(it) for name, it in value.items()}
+            return {self.protect(str(name)): self.protect_all(item) for name, item in value.items()}
         return value
 
     def begins(self, text: str, at: int) -> bool:
@@ -91,13 +91,13 @@ class RenderedPrompt:
     Attributes:
         begins: Where its answer begins.
         expected: Whether the model is about to reason.
-        fades: Number of characters at its end that the next turn's prompt will not contain.
+        dropped_later: Number of characters at its end that the next turn's prompt will not contain.
     """
 
     text: str
     begins: Begins = "start"
     expected: bool = False
-    fades: int = 0
+    dropped_later: int = 0
 
 
 class Dialect:
@@ -137,7 +137,7 @@ class Dialect:
         vocabulary = frozenset(control) | frozenset(added)
         # Most added tokens are runs of spaces or HTML tags; some are markers, like <think>.
         markers = {text for text in added if text in source or (text[0] == "<" and "|" in text)}
-        self.format, speaks = format_of(source, vocabulary)
+        self.format, mentions_format = format_of(source, vocabulary)
         self._guard = Guard({*control, *markers}, *marks_of(source, self.format))
         self._special = {"bos_token": bos, "eos_token": eos}
         self.stops = ("<|im_end|>", "<|im_start|>") if template is None else ()
@@ -148,16 +148,20 @@ class Dialect:
         self._vocabulary = vocabulary
         tokens = vocabulary.intersection(self.calls.tokens)
         self.markers = (self._marked.marked if self._marked else frozenset()) | tokens
-        self._way: ToolTurns | None = None
-        self._no_tools: list[dict[str, Any]] | None = None
-        self._fading: dict[str, int] = {}
-        self._parts_of_thought = False
+        self._tool_style: ToolTurns | None = None
+        self._empty_tools: list[dict[str, Any]] | None = None
+        self._dropped_later: dict[str, int] = {}
+        self._typed_reasoning = False
         in_process = trusted or template is None
         self._template = Template(source) if in_process else TemplateProcess(source)
         try:
             self._typed_content, self.system_role = self._probed()
-            self.switch = find_switch(self._try, speaks=speaks, opens=self._opens)
-            self._parts_of_thought = self._takes_parts_of_thought()
+            self.switch = find_switch(
+                self._render_probe,
+                mentions_format=mentions_format,
+                ends_in_reasoning=self._ends_in_reasoning,
+            )
+            self._typed_reasoning = self._takes_typed_reasoning()
         except BaseException:
             self.close()
             raise
@@ -185,26 +189,26 @@ class Dialect:
             TemplateFailed: The template fails or refuses the messages.
             Cancelled: It was cancelled.
         """
-        told = [self._with_own_reasoning(message) for message in messages]
-        turns = _joined([self._protected(message) for message in told])
+        separated = [self._with_own_reasoning(message) for message in messages]
+        turns = _joined([self._protected(message) for message in separated])
         last = turns[-1] if turns else None
         begun = turns.pop() if last and last.role == "assistant" and not last.calls else None
         if tools or any(turn.calls or turn.role == "tool" for turn in turns):
             turns = self._tool_turns(cancel).prepared(turns, self.calls)
         if word := self.switch.word(thinking):
             turns = _with_word(turns, word)
-        if not self.system_role or (thinking and self.switch.alone):
+        if not self.system_role or (thinking and self.switch.without_system):
             turns = _without_system_role(turns)
         turns = self._begun_by_user(turns, cancel)
         values = self.switch.values(thinking, effort)
         opening = self._opening(turns, values, tools, cancel)
         expected = self.switch.reasons(thinking)
         if begun is not None:
-            return self._go_on(opening, begun, expected=expected)
-        inside = self._opens(opening)
-        fades = self._fades(values, word, cancel, thinking=bool(thinking))
+            return self._continue(opening, begun, expected=expected)
+        inside = self._ends_in_reasoning(opening)
+        dropped_later = self._count_dropped_later(values, word, cancel, thinking=bool(thinking))
         return RenderedPrompt(
-            opening, "reasoning" if inside else "start", inside or expected, fades
+            opening, "reasoning" if inside else "start", inside or expected, dropped_later
         )
 
     def splitter(self, prompt: RenderedPrompt, calls: CallReader | None = None) -> Splitter:
@@ -226,7 +230,9 @@ class Dialect:
         if not self._knows_calls:
             return CallReader((HERMES,), tools, ids=ids)
         begins = set(self.calls.begins)
-        alike = [it for it in ANY_CALLS if it != self.calls and begins.intersection(it.begins)]
+        alike = [
+            form for form in ANY_CALLS if form != self.calls and begins.intersection(form.begins)
+        ]
         return CallReader((self.calls, *alike), tools, self._vocabulary, ids)
 
     @property
@@ -250,15 +256,17 @@ class Dialect:
         form, text = self.format, message.text
         if form is None or form.channels or message.role != "assistant" or message.reasoning:
             return message
-        if not text.lstrip().startswith(form.opens) or not any(it in text for it in form.closes):
+        if not text.lstrip().startswith(form.opens) or not any(
+            marker in text for marker in form.closes
+        ):
             return message
         splitter = open_splitter(form)
         deltas = [*splitter.feed(text), *splitter.finish()]
-        reasoning = "".join(it.text for it in deltas if isinstance(it, ReasoningDelta))
-        said = "".join(it.text for it in deltas if isinstance(it, TextDelta))
-        if not said and not reasoning.strip():
+        reasoning = "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta))
+        answer = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+        if not answer and not reasoning.strip():
             return message
-        return replace(message, text=said, reasoning=reasoning.strip() and reasoning)
+        return replace(message, text=answer, reasoning=reasoning.strip() and reasoning)
 
     def _protected(self, message: Message) -> Message:
         protect = self._guard.protect
@@ -274,9 +282,9 @@ class Dialect:
     def _protected_call(self, call: ToolCall) -> ToolCall:
         """Protect a call; arguments that need no protection stay as the model wrote them."""
         protect = self._guard.protect
-        told = arguments_of(call)
+        parsed = arguments_of(call)
         arguments = call.arguments
-        if (safe := self._guard.protect_all(told)) != told or protect(arguments) != arguments:
+        if (safe := self._guard.protect_all(parsed)) != parsed or protect(arguments) != arguments:
             arguments = json.dumps(safe, ensure_ascii=False)
         return ToolCall(protect(call.name), arguments, protect(call.id))
 
@@ -284,33 +292,37 @@ class Dialect:
         protect = self._guard.protect
         return [
             Tool(
-                protect(it.name),
-                protect(it.description),
-                self._guard.protect_all(dict(it.parameters)),
+                protect(tool.name),
+                protect(tool.description),
+                self._guard.protect_all(dict(tool.parameters)),
             )
-            for it in tools
+            for tool in tools
         ]
 
     def _tool_turns(self, cancel: CancelToken | None) -> ToolTurns:
         """Return how the template takes tools, found out on the first call."""
 
-        def render(turns: Sequence[Message], way: ToolTurns, tools: Sequence[Tool]) -> str | None:
+        def render(
+            turns: Sequence[Message], tool_style: ToolTurns, tools: Sequence[Tool]
+        ) -> str | None:
             try:
-                told = way.prepared(turns, self.calls)
-                return self._run(told, {}, tools if self._knows_calls else (), cancel, way)
+                messages = tool_style.prepared(turns, self.calls)
+                return self._run(
+                    messages, {}, tools if self._knows_calls else (), cancel, tool_style
+                )
             except TemplateRefused:
                 return None
 
-        if self._way is None:
-            self._way = find_tool_turns(render)
-        return self._way
+        if self._tool_style is None:
+            self._tool_style = find_tool_turns(render)
+        return self._tool_style
 
-    def _opens(self, prompt: str) -> bool:
+    def _ends_in_reasoning(self, prompt: str) -> bool:
         return self.format is not None and self.format.opened(prompt)
 
-    def _go_on(self, opening: str, begun: Message, *, expected: bool) -> RenderedPrompt:
+    def _continue(self, opening: str, begun: Message, *, expected: bool) -> RenderedPrompt:
         """Render a prompt that ends within the answer, or within its reasoning."""
-        form, inside = self.format, self._opens(opening)
+        form, inside = self.format, self._ends_in_reasoning(opening)
         if form is None:
             return RenderedPrompt(opening + begun.text)
         if not begun.text and begun.reasoning and (inside or expected):
@@ -340,10 +352,10 @@ class Dialect:
                 return self._run(turns, values, tools, cancel)
             except TemplateRefused:
                 pass  # for example, it insists on a description of each argument
-        told = _with_word(list(turns), instructions(self._safe(tools), self.calls))
+        described = _with_word(list(turns), instructions(self._safe(tools), self.calls))
         if not self.system_role:
-            told = _without_system_role(told)
-        return self._run(told, values, (), cancel)
+            described = _without_system_role(described)
+        return self._run(described, values, (), cancel)
 
     def _run(
         self,
@@ -351,14 +363,14 @@ class Dialect:
         values: Values,
         tools: Sequence[Tool] = (),
         cancel: CancelToken | None = None,
-        way: ToolTurns | None = None,
+        tool_style: ToolTurns | None = None,
     ) -> str:
-        way = way or self._way or ToolTurns()
-        messages = [self._message(turn, way) for turn in turns]
-        told = offered(self._safe(tools)) or self._no_tools
-        return self._template.run(messages, {**self._special, **values}, told, cancel)
+        tool_style = tool_style or self._tool_style or ToolTurns()
+        messages = [self._message(turn, tool_style) for turn in turns]
+        offers = offered(self._safe(tools)) or self._empty_tools
+        return self._template.run(messages, {**self._special, **values}, offers, cancel)
 
-    def _message(self, turn: Message, way: ToolTurns) -> dict[str, object]:
+    def _message(self, turn: Message, tool_style: ToolTurns) -> dict[str, object]:
         """Convert a message for the template, with reasoning under every name in use for it."""
         message: dict[str, object] = {"role": turn.role}
         if turn.role == "tool":
@@ -369,13 +381,13 @@ class Dialect:
                 {
                     "id": call.id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": way.arguments(call)},
+                    "function": {"name": call.name, "arguments": tool_style.arguments(call)},
                 }
                 for call in turn.calls
             ]
         thought = turn.reasoning.strip()
         parts: list[dict[str, str]] = []
-        if thought and self._parts_of_thought:
+        if thought and self._typed_reasoning:
             parts.append({"type": "thinking", "thinking": thought})
         elif thought:
             message |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), thought)
@@ -389,7 +401,7 @@ class Dialect:
         try:
             return self._probe()
         except TemplateRefused:
-            self._no_tools = []
+            self._empty_tools = []
             return self._probe()
 
     def _probe(self) -> tuple[bool, bool]:
@@ -400,14 +412,14 @@ class Dialect:
         """
         question = Message("user", _PROBE)
         for self._typed_content in (False, True):
-            if self._keeps(question):
-                system_role = self._keeps(Message("system", _PROBE), Message("user", "?"))
+            if self._is_kept(question):
+                system_role = self._is_kept(Message("system", _PROBE), Message("user", "?"))
                 return self._typed_content, system_role
         self._typed_content = False
         self._run([question], {})
         raise unusable(N_("It leaves out parts of the chat."))
 
-    def _keeps(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
+    def _is_kept(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
         try:
             return _PROBE in self._run(turns, {}, cancel=cancel)
         except TemplateRefused:
@@ -419,11 +431,13 @@ class Dialect:
         if len(turns) <= at or turns[at].role != "assistant":
             return turns
         before = turns[:at]
-        if self._keeps(*before, Message("assistant", _PROBE), Message("user", "?"), cancel=cancel):
+        if self._is_kept(
+            *before, Message("assistant", _PROBE), Message("user", "?"), cancel=cancel
+        ):
             return turns
         return before + turns[at + 1 :]
 
-    def _try(self, values: Values, system: str) -> str | None:
+    def _render_probe(self, values: Values, system: str) -> str | None:
         """Render a short prompt with these values; return None if the template refuses."""
         turns = [Message("user", f"{_PROBE}?")]
         if system:
@@ -435,27 +449,27 @@ class Dialect:
         except TemplateRefused:
             return None
 
-    def _takes_parts_of_thought(self) -> bool:
+    def _takes_typed_reasoning(self) -> bool:
         """Return whether the template shows past reasoning only as a typed part of the content."""
         turns = (
             Message("user", "?"),
             Message("assistant", "!", reasoning=_THOUGHT),
             Message("user", "?"),
         )
-        shown: list[bool] = []
-        for self._parts_of_thought in (False, True):
+        appears: list[bool] = []
+        for self._typed_reasoning in (False, True):
             try:
-                shown.append(_THOUGHT in self._run(turns, {}))
+                appears.append(_THOUGHT in self._run(turns, {}))
             except TemplateRefused:
-                shown.append(False)
-        return shown == [False, True]
+                appears.append(False)
+        return appears == [False, True]
 
-    def _fades(
+    def _count_dropped_later(
         self, values: Values, word: str, cancel: CancelToken | None, *, thinking: bool
     ) -> int:
         """Count the characters at a prompt's end that the template drops in the next turn."""
         key = f"{sorted(values.items())} {word} {thinking}"
-        if key not in self._fading:
+        if key not in self._dropped_later:
             turns = [Message("system", word)] * bool(word) + [Message("user", _PROBE)]
             past = Message("assistant", "!", reasoning=_THOUGHT)
             try:
@@ -469,8 +483,8 @@ class Dialect:
                 begin = now.rfind(token, 0, same + len(token) - 1)
                 if begin < same < begin + len(token):
                     same = begin
-            self._fading[key] = len(now) - same if _PROBE in now[:same] else 0
-        return self._fading[key]
+            self._dropped_later[key] = len(now) - same if _PROBE in now[:same] else 0
+        return self._dropped_later[key]
 
 
 def _any_of(texts: Collection[str]) -> str:

@@ -136,12 +136,16 @@ def format_of(source: str, vocabulary: Iterable[str]) -> tuple[ReasoningFormat |
     Returns:
         The format, and whether the template itself mentions it.
     """
-    said = next((it for it in FORMATS if it.known_by(source)), None)
-    if said is not None:
-        return said, True
+    mentioned = next((form for form in FORMATS if form.known_by(source)), None)
+    if mentioned is not None:
+        return mentioned, True
     tokens = frozenset(vocabulary)
-    has = (it for it in FORMATS if not it.prose and not it.wraps and tokens.issuperset(it.tokens))
-    return next(has, None), False
+    by_tokens = (
+        form
+        for form in FORMATS
+        if not form.prose and not form.wraps and tokens.issuperset(form.tokens)
+    )
+    return next(by_tokens, None), False
 
 
 _LOOKED_FOR: Final = re.compile(
@@ -163,7 +167,7 @@ def marks_of(source: str, format_: ReasoningFormat | None) -> tuple[frozenset[st
     """
     found = {text for groups in _LOOKED_FOR.findall(source) for text in groups if text}
     marks = {text for text in found if _MARK.fullmatch(text)}
-    marks.update(text for it in FORMATS for text in it.marks if text in source)
+    marks.update(text for form in FORMATS for text in form.marks if text in source)
     if format_ is not None:
         marks |= format_.marks
     return frozenset(marks), frozenset(text for text in found if _SWITCH_WORD.fullmatch(text))
@@ -209,7 +213,7 @@ class CallFormat:
         arguments: The JSON key of the arguments; "" if the name itself is the key.
         id_key: The JSON key of an id before the name.
         listed: The JSON is a list of calls.
-        says: The name under which the model writes text in place of a call.
+        text_name: The name under which the model writes text in place of a call.
         tokens: The single tokens in these markers.
         vllm: The name of the vLLM parser that reads this format.
     """
@@ -238,7 +242,7 @@ class CallFormat:
     arguments: str = "arguments"
     id_key: str = ""
     listed: bool = False
-    says: str = ""
+    text_name: str = ""
     tokens: tuple[str, ...] = ()
     vllm: str = ""
 
@@ -695,7 +699,7 @@ CALLS: Final = (
         (">>>",),
         names="\n",
         bare=True,
-        says="all",
+        text_name="all",
     ),
     CallFormat(
         "tool_calls",
@@ -752,11 +756,11 @@ parsers (0.33, vllm/tool_parsers/__init__.py).
 
 ANY_CALLS: Final = (
     HERMES, QWEN_XML, GLM,
-    *(it for it in CALLS if it.name in {"mistral_named", "mistral", "kimi", "minimax_m2"}),
+    *(form for form in CALLS if form.name in {"mistral_named", "mistral", "kimi", "minimax_m2"}),
 )  # fmt: skip
 """The formats for a server that leaves calls in the text: its model's is unknown."""
 
 
 def call_format_of(source: str) -> CallFormat | None:
     """Find the format in which a template's model writes calls; None if it knows no calls."""
-    return next((it for it in CALLS if it.known_by(source)), None)
+    return next((form for form in CALLS if form.known_by(source)), None)

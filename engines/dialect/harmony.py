@@ -47,69 +47,72 @@ class ChannelSplitter:
         self._channel = mark("<|channel|>", marked)
         self._message = mark("<|message|>", marked)
         self._ends = (mark("<|end|>", marked), self._start)
-        self._held = ""
+        self._buffer = ""
         self._name = "" if begins == "start" else "analysis" if begins == "reasoning" else _FINAL
         self._in_header = False
         self._fresh = begins == "start"
 
     @property
     def reasoning(self) -> bool:
+        """Whether the next text is reasoning."""
         within = not (self._in_header or self._fresh or self._calling)
         return within and self._name != _FINAL
 
     def feed(self, text: str) -> list[Delta]:
+        """Take the next text; return the deltas that are certain now."""
         deltas: list[Delta] = []
-        self._held += text
+        self._buffer += text
         while self._step(deltas):
             pass
         return deltas
 
     def finish(self) -> list[Delta]:
+        """Return the text held back, when no more follows."""
         deltas: list[Delta] = []
-        held, self._held = self._held, ""
+        rest, self._buffer = self._buffer, ""
         # At the start of a message this is the beginning of a marker that was cut off.
         marker = "<" if self._name else "<|"
-        begun = self._fresh and held.lstrip().replace(SEAM, "").startswith(marker)
+        begun = self._fresh and rest.lstrip().replace(SEAM, "").startswith(marker)
         if not self._in_header and not begun:
-            self._emit(deltas, held)
+            self._emit(deltas, rest)
         return deltas
 
     def _step(self, deltas: list[Delta]) -> bool:
         if self._in_header:
             # A grammar may have forced this header, and grammars know letters but not tokens.
             message = self._message if self._calls is None else "<|message|>"
-            header, found, rest = self._held.partition(message)
+            header, found, rest = self._buffer.partition(message)
             if found:
                 words = header.rpartition(self._channel)[2].split()
                 self._name = words[0].replace(SEAM, "") if words else _FINAL
-                self._held, self._in_header = rest, False
+                self._buffer, self._in_header = rest, False
                 to = _TO.search(header.replace(SEAM, " "))
                 if self._calls is not None and to is not None:
                     self._calling = True
                     deltas.append(self._calls.begin(to[1]))
             return bool(found)
         if self._fresh:
-            begun = self._held.lstrip()
+            begun = self._buffer.lstrip()
             headers = (self._channel, self._start, *(("to=",) if self._calls is not None else ()))
             if begun.startswith(headers):
-                self._held, self._in_header, self._fresh = begun, True, False
+                self._buffer, self._in_header, self._fresh = begun, True, False
                 return True
-            if any(it.startswith(begun) for it in headers):
+            if any(header.startswith(begun) for header in headers):
                 return False
             self._fresh, self._name = False, self._name or _FINAL
             return True
-        found_at = [(at, it) for it in self._ends if (at := self._held.find(it)) >= 0]
+        found_at = [(at, end) for end in self._ends if (at := self._buffer.find(end)) >= 0]
         if found_at:
             at, marker = min(found_at)
-            self._emit(deltas, self._held[:at])
+            self._emit(deltas, self._buffer[:at])
             if self._calling and self._calls is not None:
                 deltas.append(self._calls.end())
                 self._calling = False
-            self._held = self._held[at + (0 if marker == self._start else len(marker)) :]
+            self._buffer = self._buffer[at + (0 if marker == self._start else len(marker)) :]
             self._fresh = True
             return True
-        shown = len(self._held) - held_back(self._held, self._ends)
-        text, self._held = self._held[:shown], self._held[shown:]
+        ready = len(self._buffer) - held_back(self._buffer, self._ends)
+        text, self._buffer = self._buffer[:ready], self._buffer[ready:]
         self._emit(deltas, text)
         return False
 

@@ -30,7 +30,9 @@ class Splitter(Protocol):
         """Whether the next text is reasoning."""
         ...
 
-    def feed(self, text: str) -> list[Delta]: ...
+    def feed(self, text: str) -> list[Delta]:
+        """Take the next text; return the deltas that are certain now."""
+        ...
 
     def finish(self) -> list[Delta]:
         """Return the text held back, when no more follows."""
@@ -65,9 +67,11 @@ class _Whole:
     reasoning = False
 
     def feed(self, text: str) -> list[Delta]:
+        """Return the text unchanged, as the answer."""
         return [TextDelta(text)] if text else []
 
     def finish(self) -> list[Delta]:
+        """Return nothing, because no text is ever held back."""
         return []
 
 
@@ -84,7 +88,7 @@ class PairSplitter:
     ) -> None:
         self._format = format_
         self._state: Begins = begins
-        self._held = ""
+        self._buffer = ""
         self._trim = begins == "reasoning"
         self._wrapped = begins == "answer" and format_.wraps is not None
         self._omitted = begins == "start" and expected
@@ -92,24 +96,27 @@ class PairSplitter:
 
     @property
     def reasoning(self) -> bool:
+        """Whether the next text is reasoning."""
         return self._state == "reasoning"
 
     def feed(self, text: str) -> list[Delta]:
+        """Take the next text; return the deltas that are certain now."""
         deltas: list[Delta] = []
-        if self._state == "answer" and not (self._held or self._omitted or self._wrapped):
+        if self._state == "answer" and not (self._buffer or self._omitted or self._wrapped):
             self._emit(deltas, text)
             return deltas
-        self._held += text
+        self._buffer += text
         while self._step(deltas):
             pass
         return deltas
 
     def finish(self) -> list[Delta]:
+        """Return the text held back, when no more follows."""
         deltas: list[Delta] = []
-        held, self._held = self._held, ""
-        if self._wrapped and self._format.wraps and held.strip() == self._format.wraps[1]:
-            held = ""
-        self._emit(deltas, held)
+        rest, self._buffer = self._buffer, ""
+        if self._wrapped and self._format.wraps and rest.strip() == self._format.wraps[1]:
+            rest = ""
+        self._emit(deltas, rest)
         return deltas
 
     def _step(self, deltas: list[Delta]) -> bool:
@@ -122,43 +129,45 @@ class PairSplitter:
 
     def _start(self) -> bool:
         """Find the marker that the text begins with; return False if more text is needed."""
-        begun = self._held.lstrip()
+        begun = self._buffer.lstrip()
         openings = dict.fromkeys(self._format.opens, "reasoning")
         if self._format.wraps:
             openings[self._format.wraps[0]] = "answer"
         for marker, state in openings.items():
             if begun.startswith(marker):
-                self._held = begun.removeprefix(marker)
+                self._buffer = begun.removeprefix(marker)
                 self._state = "reasoning" if state == "reasoning" else "answer"
                 self._wrapped = state == "answer"
                 self._trim, self._omitted = True, False
                 return True
         waits = any(marker.startswith(begun) for marker in openings)
-        if waits and len(self._held) <= _MOST_BLANKS:
+        if waits and len(self._buffer) <= _MOST_BLANKS:
             return False
         self._state = "answer"
         return True
 
     def _reason(self, deltas: list[Delta]) -> bool:
-        found = [(at, it) for it in self._format.closes if (at := self._held.find(it)) >= 0]
+        found = [
+            (at, marker) for marker in self._format.closes if (at := self._buffer.find(marker)) >= 0
+        ]
         if found:
             at, marker = min(found)
-            self._emit(deltas, self._held[:at])
-            self._held = self._held[at + len(marker) :]
+            self._emit(deltas, self._buffer[:at])
+            self._buffer = self._buffer[at + len(marker) :]
             self._state, self._trim = "start", True
             return True
-        self._emit_but(deltas, held_back(self._held, self._format.closes))
+        self._emit_but(deltas, held_back(self._buffer, self._format.closes))
         return False
 
     def _answer(self, deltas: list[Delta]) -> bool:
         if self._omitted:
-            return self._look_for_end(deltas)
+            return self._find_unopened_end(deltas)
         keep = 0
         if self._wrapped and self._format.wraps:
             # The closing tag counts only at the very end.
             closing = self._format.wraps[1]
-            ended = self._held.rstrip()
-            blanks = len(self._held) - len(ended)
+            ended = self._buffer.rstrip()
+            blanks = len(self._buffer) - len(ended)
             if ended.endswith(closing):
                 keep = len(closing) + blanks
             elif not blanks:
@@ -166,28 +175,28 @@ class PairSplitter:
         self._emit_but(deltas, keep)
         return False
 
-    def _look_for_end(self, deltas: list[Delta]) -> bool:
+    def _find_unopened_end(self, deltas: list[Delta]) -> bool:
         """Find out, line by line, whether this is reasoning without an opening marker."""
         markers = (*self._format.closes, *self._format.opens)
-        found = [(at, it) for it in markers if (at := self._held.find(it)) >= 0]
+        found = [(at, marker) for marker in markers if (at := self._buffer.find(marker)) >= 0]
         if not found:
-            self._emit_but(deltas, held_back(self._held, markers))
+            self._emit_but(deltas, held_back(self._buffer, markers))
             return False
         at, marker = min(found)
-        line = self._line + self._held[:at].replace(SEAM, "")
+        line = self._line + self._buffer[:at].replace(SEAM, "")
         self._omitted = False
         if marker in self._format.opens or line.rpartition("\n")[2].strip():
             return True
-        self._emit(deltas, self._held[:at])
+        self._emit(deltas, self._buffer[:at])
         deltas.append(WasReasoning())
-        self._held = self._held[at + len(marker) :]
+        self._buffer = self._buffer[at + len(marker) :]
         self._state, self._trim = "start", True
         return True
 
     def _emit_but(self, deltas: list[Delta], keep: int) -> None:
         """Emit all but the last `keep` characters."""
-        shown = len(self._held) - keep
-        text, self._held = self._held[:shown], self._held[shown:]
+        ready = len(self._buffer) - keep
+        text, self._buffer = self._buffer[:ready], self._buffer[ready:]
         self._emit(deltas, text)
 
     def _emit(self, deltas: list[Delta], text: str) -> None:

@@ -56,7 +56,7 @@ class ThinkingChoices:
         thinks: Whether it reasons if the request does not say.
         efforts: The levels of effort, lowest first.
         effort: The default level.
-        alone: Whether the switch works only without a system prompt.
+        without_system: Whether the switch works only without a system prompt.
     """
 
     kind: Thinking = "none"
@@ -66,7 +66,7 @@ class ThinkingChoices:
     thinks: bool = False
     efforts: tuple[str, ...] = ()
     effort: str = ""
-    alone: bool = False
+    without_system: bool = False
 
     def values(self, thinking: bool | None, effort: str | None) -> Values:
         """Return the variables for a request, without those that the template does not know."""
@@ -91,12 +91,14 @@ class ThinkingChoices:
         return self.thinks
 
 
-def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -> ThinkingChoices:
+def find_switch(
+    render: Render, *, mentions_format: bool, ends_in_reasoning: Callable[[str], bool]
+) -> ThinkingChoices:
     """Find the switch of a template.
 
     Args:
-        speaks: Whether the template mentions a reasoning format.
-        opens: Returns whether a prompt ends within reasoning.
+        mentions_format: Whether the template mentions a reasoning format.
+        ends_in_reasoning: Returns whether a prompt ends within reasoning.
     """
     plain = render({}, "")
     if plain is None:
@@ -104,7 +106,7 @@ def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -
     on, off = (dict.fromkeys(NAMES, value) for value in (True, False))
     found = _by_values(render, plain, on, off) or _by_words(render)
     if found is None:
-        always = speaks or opens(plain)
+        always = mentions_format or ends_in_reasoning(plain)
         found = ThinkingChoices("always" if always else "none", thinks=always)
     return _with_efforts(render, plain, found)
 
@@ -113,8 +115,10 @@ def _by_values(render: Render, plain: str, on: Values, off: Values) -> ThinkingC
     with_, without = render(on, ""), render(off, "")
     if with_ is None or without is None or with_ == without:
         return None
-    alone = render(on, _SYSTEM) == render(off, _SYSTEM)
-    return ThinkingChoices("switch", on, off, thinks=plain != without, alone=alone)
+    without_system = render(on, _SYSTEM) == render(off, _SYSTEM)
+    return ThinkingChoices(
+        "switch", on, off, thinks=plain != without, without_system=without_system
+    )
 
 
 def _by_words(render: Render) -> ThinkingChoices | None:

@@ -33,7 +33,9 @@ class Renderer(Protocol):
         """
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release the renderer's resources; a rendering under way may fail."""
+        ...
 
 
 class Template:
@@ -55,8 +57,8 @@ class Template:
         except MemoryError:
             raise
         except Exception as error:  # a compiler can raise many kinds
-            said = str(error) or type(error).__name__
-            raise unusable(N_("It is not written correctly: {reason}.", reason=said)) from error
+            reason = str(error) or type(error).__name__
+            raise unusable(N_("It is not written correctly: {reason}.", reason=reason)) from error
 
     def run(
         self,
@@ -97,7 +99,7 @@ def template_failed(what: str, why: str) -> TemplateFailed:
         what,
         why,
         N_("Correct it with “Edit metadata…” on the model's page, or choose another model."),
-        terminal=N_("Mend it with `hearth models edit`, or choose another model."),
+        terminal=N_("Correct it with `hearth models edit`, or choose another model."),
     )
 
 
@@ -121,11 +123,11 @@ def _length(records: Iterable[Mapping[str, object]]) -> int:
 
 def _limited(pieces: Iterable[str], longest: int) -> str:
     """Join pieces into one text. Raises ValueError if they are endless."""
-    kept: list[str] = []
+    texts: list[str] = []
     length = 0
     for piece in pieces:
-        kept.append(piece)
+        texts.append(piece)
         length += len(piece)
-        if len(kept) > _MOST_PIECES or length > longest:
+        if len(texts) > _MOST_PIECES or length > longest:
             raise ValueError("the prompt it writes has no end")
-    return "".join(kept)
+    return "".join(texts)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from engines.dialect.template import Template
 from engines.dialect.template_process import LIMIT_S, MEMORY_BYTES
-from engines.helper.child import NO_MEMORY_CODE, Say, begin_serving, outcome
+from engines.helper.child import NO_MEMORY_CODE, WriteLine, begin_serving, outcome
 from engines.helper.clock import limit_work
 
 HARD_LIMIT_S: Final = LIMIT_S + 2.0
@@ -24,14 +24,14 @@ HARD_LIMIT_S: Final = LIMIT_S + 2.0
 def main() -> None:
     """Render conversations until standard input ends."""
     _limit_memory()
-    say, orders = begin_serving(modest=False)
+    write, orders = begin_serving(modest=False)
     try:
-        _serve(say, orders)
+        _serve(write, orders)
     except MemoryError:
         os._exit(NO_MEMORY_CODE)
 
 
-def _serve(say: Say, orders: Iterator[Any]) -> None:
+def _serve(write: WriteLine, orders: Iterator[Any]) -> None:
     template: Template | None = None
 
     def carry_out(order: Any) -> str | None:
@@ -45,7 +45,7 @@ def _serve(say: Say, orders: Iterator[Any]) -> None:
         limit_work(HARD_LIMIT_S)
         line = outcome(partial(carry_out, order))
         limit_work(None)
-        say(line)
+        write(line)
 
 
 def _limit_memory() -> None:

@@ -31,7 +31,7 @@ MEMORY_BYTES: Final = 512 << 20
 START_S: Final = 30.0
 """The most processor time for starting Python, in seconds."""
 
-_LOOK_S: Final = 0.05
+_CHECK_S: Final = 0.05
 
 
 class TemplateProcess:
@@ -43,7 +43,7 @@ class TemplateProcess:
     Args:
         limit_s: Processor time that one conversation may take, in seconds; how busy the computer is
             otherwise does not matter.
-        still_s: Seconds for which the process may make no progress.
+        stalled_s: Seconds for which the process may make no progress.
 
     Raises:
         TemplateFailed: The source cannot be compiled.
@@ -55,16 +55,16 @@ class TemplateProcess:
         source: str,
         command: Sequence[str] = COMMAND,
         limit_s: float = LIMIT_S,
-        still_s: float | None = None,
+        stalled_s: float | None = None,
     ) -> None:
         self._source = source
         self._command = tuple(command)
         self._limit_s = limit_s
-        self._still_s = still_s
+        self._stalled_s = stalled_s
         self._lock = threading.Lock()
         self._closed = False
         self._helper: ServingHelper | None = None
-        with self._alone(None):
+        with self._exclusive(None):
             self._started(CancelToken())
 
     def run(
@@ -75,7 +75,7 @@ class TemplateProcess:
         cancel: CancelToken | None = None,
     ) -> str:
         """Render in the process. See `Renderer.run`. Raises also EngineUnavailable."""
-        with self._alone(cancel):
+        with self._exclusive(cancel):
             cancel = cancel or CancelToken()
             helper = self._started(cancel)
             return str(self._ask(helper, (messages, dict(values), tools), self._limit_s, cancel))
@@ -118,7 +118,7 @@ class TemplateProcess:
         self, helper: ServingHelper, order: object, limit_s: float, cancel: CancelToken
     ) -> Any:
         """Have an order carried out; without an answer, end the process."""
-        ended = helper.ask(order, limit_s, cancel, MEMORY_BYTES, MEMORY_BYTES, self._still_s)
+        ended = helper.ask(order, limit_s, cancel, MEMORY_BYTES, MEMORY_BYTES, self._stalled_s)
         try:
             return result_of(ended)
         except NoResult as error:
@@ -133,8 +133,8 @@ class TemplateProcess:
             self._helper = None
 
     @contextmanager
-    def _alone(self, cancel: CancelToken | None) -> Iterator[None]:
-        while not self._lock.acquire(timeout=_LOOK_S):
+    def _exclusive(self, cancel: CancelToken | None) -> Iterator[None]:
+        while not self._lock.acquire(timeout=_CHECK_S):
             if cancel is not None and cancel.cancelled:
                 raise Cancelled
         try:

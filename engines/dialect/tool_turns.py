@@ -65,22 +65,27 @@ class ToolTurns:
 
     def prepared(self, turns: Iterable[Message], form: CallFormat) -> list[Message]:
         """Return the messages as the template takes them, each result after its call."""
-        told: list[Message] = []
+        prepared: list[Message] = []
         for turn in numbered(turns, form, short=self.short_ids):
             if turn.calls and not self.calls:
                 text = "\n".join(filter(None, (turn.text, written(form, turn.calls))))
-                told.append(replace(turn, text=text, calls=()))
+                prepared.append(replace(turn, text=text, calls=()))
             elif turn.role == "tool" and not self.results:
-                _append(told, Message("user", result_text(turn.text)))
-            elif turn.role == "user" and told and told[-1].role == "tool" and not self.questions:
-                told[-1] = replace(told[-1], text=f"{told[-1].text}\n\n{turn.text}")
+                _append_user(prepared, Message("user", result_text(turn.text)))
+            elif (
+                turn.role == "user"
+                and prepared
+                and prepared[-1].role == "tool"
+                and not self.questions
+            ):
+                prepared[-1] = replace(prepared[-1], text=f"{prepared[-1].text}\n\n{turn.text}")
             elif turn.role == "user":
-                _append(told, turn)
+                _append_user(prepared, turn)
             elif turn.calls and turn.text and not self.texts:
-                told += [replace(turn, calls=()), replace(turn, text="", reasoning="")]
+                prepared += [replace(turn, calls=()), replace(turn, text="", reasoning="")]
             else:
-                told.append(turn)
-        return told if self.several else list(_apart(told))
+                prepared.append(turn)
+        return prepared if self.several else list(_one_call_each(prepared))
 
     def arguments(self, call: ToolCall) -> object:
         """Return a call's arguments as the template takes them."""
@@ -99,42 +104,52 @@ def find_tool_turns(render: Render) -> ToolTurns:
         Message("tool", text, tool=_NAME, call_id=call.id)
         for text, call in zip(_RESULTS, (first, second), strict=True)
     ]
-    ways = [
+    styles = [
         ToolTurns(offers=offers, calls=calls, results=True, short_ids=short)
         for short in (False, True)
         for calls in ("object", "text")
     ]
     tools = (_PROBE,) if offers else ()
-    for way in ways:
-        asked = [question, Message("assistant", "", calls=(first,)), results[0]]
-        shown = _behind(render(asked, way, tools))
-        if _KEY not in shown or _VALUES[0] not in shown or f'\\"{_KEY}' in shown:
+    for style in styles:
+        one_call = [question, Message("assistant", "", calls=(first,)), results[0]]
+        after_question = _after_question(render(one_call, style, tools))
+        if (
+            _KEY not in after_question
+            or _VALUES[0] not in after_question
+            or f'\\"{_KEY}' in after_question
+        ):
             continue
-        way = replace(way, results=_RESULTS[0] in shown)  # noqa: PLW2901
-        both = [question, Message("assistant", "", calls=(first, second)), *results]
-        shown = _behind(render(both, way, tools))
-        beside = [question, Message("assistant", _TEXT, calls=(first,)), results[0]]
-        beside += [Message("assistant", "!"), Message("user", _NEXT)]
-        if _TEXT not in (render(beside, way, tools) or ""):
-            apart = replace(way, texts=False)
-            way = apart if _TEXT in (render(beside, apart, tools) or "") else way  # noqa: PLW2901
-        several = all(it in shown for it in (*_VALUES, *(_RESULTS if way.results else ())))
-        after = _behind(render([*asked, Message("user", _NEXT)], way, tools))
-        return replace(way, several=several, questions=_NEXT in after)
-    told = [question, Message("assistant", "!"), replace(results[0], call_id="")]
-    known = _RESULTS[0] in _behind(render(told, ToolTurns(offers=offers, results=True), tools))
-    again = render([*told, Message("user", _NEXT)], ToolTurns(offers=offers, results=True), tools)
-    return ToolTurns(offers=offers, results=known, questions=_NEXT in _behind(again))
+        style = replace(style, results=_RESULTS[0] in after_question)  # noqa: PLW2901
+        two_calls = [question, Message("assistant", "", calls=(first, second)), *results]
+        after_question = _after_question(render(two_calls, style, tools))
+        with_text = [question, Message("assistant", _TEXT, calls=(first,)), results[0]]
+        with_text += [Message("assistant", "!"), Message("user", _NEXT)]
+        if _TEXT not in (render(with_text, style, tools) or ""):
+            apart = replace(style, texts=False)
+            style = apart if _TEXT in (render(with_text, apart, tools) or "") else style  # noqa: PLW2901
+        several = all(
+            text in after_question for text in (*_VALUES, *(_RESULTS if style.results else ()))
+        )
+        after = _after_question(render([*one_call, Message("user", _NEXT)], style, tools))
+        return replace(style, several=several, questions=_NEXT in after)
+    plain_result = [question, Message("assistant", "!"), replace(results[0], call_id="")]
+    known = _RESULTS[0] in _after_question(
+        render(plain_result, ToolTurns(offers=offers, results=True), tools)
+    )
+    again = render(
+        [*plain_result, Message("user", _NEXT)], ToolTurns(offers=offers, results=True), tools
+    )
+    return ToolTurns(offers=offers, results=known, questions=_NEXT in _after_question(again))
 
 
-def _append(turns: list[Message], turn: Message) -> None:
+def _append_user(turns: list[Message], turn: Message) -> None:
     """Append a user message, or join it with one before it: templates want roles to alternate."""
     if turns and turns[-1].role == "user":
         turn = replace(turn, text=f"{turns.pop().text}\n\n{turn.text}")
     turns.append(turn)
 
 
-def _behind(prompt: str | None) -> str:
+def _after_question(prompt: str | None) -> str:
     """Return a prompt's text after its question; a tool's description can precede the question."""
     return (prompt or "").partition("?")[2]
 
@@ -150,7 +165,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 
 def instructions(tools: Sequence[Tool], form: CallFormat) -> str:
     """Return instructions on tools for a model whose template has no place for them."""
-    described = "\n".join(json.dumps(it, ensure_ascii=False) for it in offered(tools) or ())
+    described = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in offered(tools) or ())
     call = written(form, (ToolCall("the_tools_name", '{"argument": "value"}'),))
     return (
         "You can use tools. These are their descriptions:\n"
@@ -169,21 +184,23 @@ def result_text(text: str) -> str:
 def written(form: CallFormat, calls: Sequence[ToolCall]) -> str:
     """Return calls in the model's format; styles that templates write themselves become Hermes."""
     if form.style == "python":
-        told = ", ".join(f"{it.name}({_keywords(it)})" for it in calls)
-        return f"{form.begins[0]}[{told}]{form.ends}"
+        written_calls = ", ".join(f"{call.name}({_keywords(call)})" for call in calls)
+        return f"{form.begins[0]}[{written_calls}]{form.ends}"
     if form.style == "named":
-        told = "".join(
-            f"{form.opens}{it.id if form.numbered else it.name}{form.names}{it.arguments}"
+        written_calls = "".join(
+            f"{form.opens}{call.id if form.numbered else call.name}{form.names}{call.arguments}"
             f"{form.closes}"
-            for it in calls
+            for call in calls
         )
-        return f"{form.begins[0]}{told}{form.ends}"
+        return f"{form.begins[0]}{written_calls}{form.ends}"
     if form.style != "object":
         form = HERMES
-    objects = [json.dumps(_object(form, it, at), ensure_ascii=False) for at, it in enumerate(calls)]
+    objects = [
+        json.dumps(_object(form, call, at), ensure_ascii=False) for at, call in enumerate(calls)
+    ]
     if form.listed:
         return f"{form.begins[0]}[{', '.join(objects)}]{form.ends}"
-    return "\n".join(f"{form.begins[0]}\n{it}\n{form.ends}" for it in objects)
+    return "\n".join(f"{form.begins[0]}\n{text}\n{form.ends}" for text in objects)
 
 
 def _object(form: CallFormat, call: ToolCall, number: int) -> dict[str, Any]:
@@ -225,9 +242,9 @@ def numbered(
 
 def _in_order(results: list[Message], pending: Sequence[tuple[str, ToolCall]]) -> Iterator[Message]:
     for known, call in pending:
-        at = next((at for at, it in enumerate(results) if it.call_id == known), None)
+        at = next((at for at, result in enumerate(results) if result.call_id == known), None)
         if at is None:
-            at = next((at for at, it in enumerate(results) if not it.call_id), None)
+            at = next((at for at, result in enumerate(results) if not result.call_id), None)
         if at is not None:
             yield replace(results.pop(at), tool=call.name, call_id=call.id)
     yield from results
@@ -242,7 +259,7 @@ def _id(call: ToolCall, number: int, form: CallFormat, *, short: bool) -> str:
     return id_
 
 
-def _apart(turns: Sequence[Message]) -> Iterator[Message]:
+def _one_call_each(turns: Sequence[Message]) -> Iterator[Message]:
     """Yield each call in a message of its own, followed by its result."""
     at = 0
     while at < len(turns):
@@ -261,7 +278,7 @@ def _apart(turns: Sequence[Message]) -> Iterator[Message]:
                 yield Message("assistant", "", calls=(call,))
             else:
                 yield replace(turn, calls=(call,))
-            mine = [it for it in results if it.call_id == call.id]
+            mine = [result for result in results if result.call_id == call.id]
             yield from mine
-            results = [it for it in results if it not in mine]
+            results = [result for result in results if result not in mine]
         yield from results

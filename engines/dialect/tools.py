@@ -81,6 +81,7 @@ class CallLog:
         return self._arguments.getvalue()
 
     def begin(self, name: str, id_: str = "") -> ToolCallDelta:
+        """Begin a call; return its first piece, which has the name and the id."""
         self.called += 1
         self.open = True
         self._name, self._id = name, id_ or f"{self._ids}{self.called}"
@@ -88,14 +89,16 @@ class CallLog:
         return ToolCallDelta(self.called - 1, self._name, self._id, "")
 
     def more(self, text: str) -> ToolCallDelta:
+        """Add a piece of the open call's arguments, and return it."""
         self._arguments.write(text)
         return ToolCallDelta(self.called - 1, self._name, self._id, text)
 
     def end(self) -> ToolCall:
+        """Close the open call, and return it complete."""
         self.open = False
         return ToolCall(self._name, self._arguments.getvalue(), self._id)
 
-    def leave(self) -> None:
+    def drop(self) -> None:
         """Drop the open call, which was cut off."""
         self.open = False
 
@@ -158,7 +161,7 @@ class CallReader:
         ids: str = "call_",
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._bare = [it for it in formats if it.bare and tools]
+        self._bare = [form for form in formats if form.bare and tools]
         self._strict: dict[str, list[CallFormat]] = {}
         self._lax: dict[str, list[CallFormat]] = {}
         for form in formats:
@@ -169,9 +172,9 @@ class CallReader:
         self._text = ""
         self._found: list[Found] = []
         self._pieces: list[str] = []  # of arguments, not reported yet
-        self._hold: StringIO | None = None  # text to restore if it is not a call
+        self._undecided: StringIO | None = None  # text to restore if it is not a call
         self._inside = self._ended = self._cut = self._after = False
-        self._course = self._read()
+        self._reading = self._read()
 
     @property
     def called(self) -> int:
@@ -179,16 +182,16 @@ class CallReader:
         return self.log.called
 
     @property
-    def held(self) -> int:
+    def pending_chars(self) -> int:
         """Number of characters received of a call that has not ended."""
-        return self.log.size * self.log.open + (self._hold.tell() if self._hold else 0)
+        return self.log.size * self.log.open + (self._undecided.tell() if self._undecided else 0)
 
     def feed(self, text: str) -> list[Found]:
         """Take the next text; return the text and calls that are certain now."""
-        if self._hold is not None:
-            self._hold.write(text)
+        if self._undecided is not None:
+            self._undecided.write(text)
         self._text += text.replace(SEAM, "") if self._inside else text
-        return self._go()
+        return self._advance()
 
     def finish(self, *, ended: bool = True) -> list[Found]:
         """Return the text held back, when no more follows; a call may lack its last marker.
@@ -199,17 +202,17 @@ class CallReader:
                 that can be the beginning of a call.
         """
         self._ended, self._cut = True, not ended
-        found = self._go()
+        found = self._advance()
         if self.log.open:
             if ended:
                 found.append(self.log.end())
             else:
-                self.log.leave()
+                self.log.drop()
         return found
 
-    def _go(self) -> list[Found]:
-        next(self._course, None)
-        self._tell()
+    def _advance(self) -> list[Found]:
+        next(self._reading, None)
+        self._flush()
         found, self._found = self._found, []
         return found
 
@@ -222,12 +225,12 @@ class CallReader:
             at, marker = _first(self._text, begins)
             if not marker:
                 if self._ended:
-                    self._show(self._take(len(self._text) - self._begun_marker(begins)))
+                    self._emit_text(self._take(len(self._text) - self._begun_marker(begins)))
                     return
-                self._show(self._take(len(self._text) - held_back(self._text, tuple(begins))))
+                self._emit_text(self._take(len(self._text) - held_back(self._text, tuple(begins))))
                 yield
                 continue
-            self._show(self._take(at))
+            self._emit_text(self._take(at))
             self._take(len(marker))
             yield from self._section(marker, begins[marker])
 
@@ -246,14 +249,14 @@ class CallReader:
         The text so far must fit. If a call begins with nothing but a name, the text must be the
         beginning of the name of an offered tool.
         """
-        if not self._cut or self._hold is None:
+        if not self._cut or self._undecided is None:
             return False
         if not form.bare or self._marker or self.log.called:
             return True
-        text = self._hold.getvalue()
+        text = self._undecided.getvalue()
         if form.style == "named":
             name, found, _ = text.partition(form.names)
-            return bool(found) or self._begins_name(name.strip(), form.says)
+            return bool(found) or self._begins_name(name.strip(), form.text_name)
         if form.style != "python":
             return True
         begun = _PYTHON_BEGUN.fullmatch(text)
@@ -261,73 +264,73 @@ class CallReader:
             begun[1] in self._tools if begun[2] else self._begins_name(begun[1])
         )
 
-    def _begins_name(self, begun: str, *others: str) -> bool:
+    def _begins_name(self, begun: str, *other_names: str) -> bool:
         """Return whether a text is the beginning of a tool's name, or of one of the others."""
-        return any(name.startswith(begun) for name in (*self._tools, *others))
+        return any(name.startswith(begun) for name in (*self._tools, *other_names))
 
     def _begun_bare(self) -> Wait:
         """Read calls that begin the answer without a marker."""
-        self._enter("")
+        self._enter_section("")
         for form in self._bare:
             try:
                 yield from self._calls(form, form.opens)
             except _NoCall:
-                if self._hold is None:
+                if self._undecided is None:
                     yield from self._rest_of_call(form)
                     break
                 if self._may_go_on(form):
-                    self._hold = StringIO()
+                    self._undecided = StringIO()
                     break
-                self._text = self._hold.getvalue().replace(SEAM, "")
+                self._text = self._undecided.getvalue().replace(SEAM, "")
             else:
                 break
-        self._leave("")
+        self._leave_section("")
 
     def _section(self, marker: str, forms: Sequence[CallFormat]) -> Wait:
         """Read the calls after a marker; if there are none, the marker is text."""
         plain, before = marker.replace(SEAM, ""), self.log.called
-        self._enter(marker)
+        self._enter_section(marker)
         for form in forms:
             try:
                 yield from self._calls(form, plain)
             except _NoCall:
-                if self._hold is None:
+                if self._undecided is None:
                     yield from self._rest_of_call(form)
                     break
                 if self._may_go_on(form):
-                    self._hold = StringIO()
+                    self._undecided = StringIO()
                     plain = ""
                     break
                 if self.log.called > before:
                     break
-                self._text = self._hold.getvalue().replace(SEAM, "")
+                self._text = self._undecided.getvalue().replace(SEAM, "")
             else:
                 break
-        self._leave(plain if self.log.called == before else "")
+        self._leave_section(plain if self.log.called == before else "")
 
-    def _enter(self, marker: str) -> None:
+    def _enter_section(self, marker: str) -> None:
         self._inside = True
-        self._hold = StringIO()
-        self._hold.write(self._text)
+        self._undecided = StringIO()
+        self._undecided.write(self._text)
         self._text = self._text.replace(SEAM, "")
         self._marker = marker
 
-    def _leave(self, marker: str) -> None:
+    def _leave_section(self, marker: str) -> None:
         """Continue with text.
 
         Args:
             marker: The marker to show as text, if no call followed it.
         """
         self._inside = False
-        if self._hold is not None:
-            self._text = self._hold.getvalue()
-            self._hold = None
-        self._show(marker)
+        if self._undecided is not None:
+            self._text = self._undecided.getvalue()
+            self._undecided = None
+        self._emit_text(marker)
 
-    def _settle(self) -> None:
+    def _commit(self) -> None:
         """Note that everything so far was calls: only the following text can become text again."""
-        self._hold = StringIO()
-        self._hold.write(self._text)
+        self._undecided = StringIO()
+        self._undecided.write(self._text)
 
     def _calls(self, form: CallFormat, begun: str) -> Wait:
         """Read the calls of one section.
@@ -356,10 +359,10 @@ class CallReader:
             count += 1
             if self.log.called > before:
                 self._after = True
-            self._settle()
+            self._commit()
             if not (form.ends or form.plural):
                 break
-        self._settle()
+        self._commit()
 
     def _object(self, form: CallFormat) -> Wait:
         """Read a call that is a JSON object, or a list of them."""
@@ -374,7 +377,7 @@ class CallReader:
         before = self.log.called
         while (yield from self._blank(also=",")) and self._text[0] != "]":
             yield from one(form)
-            self._settle()
+            self._commit()
         if self.log.called == before:
             raise _NoCall
         if self._text:
@@ -398,7 +401,7 @@ class CallReader:
             if not read.name or not (closed or read.arguments):
                 raise _NoCall
             self._start(read.name, read.id)
-            self._more(read.arguments or "{}")
+            self._write(read.arguments or "{}")
         if self.log.open:
             self._done()
 
@@ -438,13 +441,13 @@ class CallReader:
         elif read.name and value == "{":
             self._start(read.name, read.id)
             read.begun = True
-            yield from self._value(self._more)
+            yield from self._value(self._write)
         else:
-            kept = StringIO()
-            yield from self._value(kept.write)
+            buffer = StringIO()
+            yield from self._value(buffer.write)
             if value == "{":
-                read.arguments = kept.getvalue()
-            elif kept.getvalue() != "null":
+                read.arguments = buffer.getvalue()
+            elif buffer.getvalue() != "null":
                 raise _NoCall
 
     def _named(self, form: CallFormat) -> Wait:
@@ -457,21 +460,21 @@ class CallReader:
             name, _, id_ = name.partition(form.id_after)
         elif form.numbered and (found := _NUMBERED.fullmatch(name)):
             name, id_ = found[1], name
-        if form.says and name == form.says:
+        if form.text_name and name == form.text_name:
             return
         if not _NAME.fullmatch(name) or (form.bare and name not in self._tools):
             raise _NoCall
         begun = yield from self._blank()
         if begun and self._text[0] == "{":
             self._start(name, id_)
-            yield from self._value(self._more)
+            yield from self._value(self._write)
         elif begun and self._text[0] == '"':
             arguments = yield from self._string()
             self._start(name, id_)
-            self._more(arguments)
+            self._write(arguments)
         elif form.closes and begun and (yield from self._literal(form.closes)):
             self._start(name, id_)
-            self._more("{}")
+            self._write("{}")
             self._done()
             return
         else:
@@ -487,15 +490,15 @@ class CallReader:
         if form.names:
             yield from self._until(form.names, most=_MOST_HEADER)
         yield from self._blank()
-        follows = [it for it in (form.key, form.closes or form.ends) if it]
-        while not any(self._text.startswith(it) for it in follows):
-            if self._ended or not any(it.startswith(self._text) for it in follows):
+        follows = [marker for marker in (form.key, form.closes or form.ends) if marker]
+        while not any(self._text.startswith(marker) for marker in follows):
+            if self._ended or not any(marker.startswith(self._text) for marker in follows):
                 raise _NoCall
             yield
         if self._tools and name not in self._tools and not self._text.startswith(form.key):
             raise _NoCall
         self._start(name)
-        arguments, closed = _Arguments(self._more), False
+        arguments, closed = _Arguments(self._write), False
         while (yield from self._blank()):
             # Check for the end of the call first: in one format an argument begins like it.
             if form.closes and (yield from self._literal(form.closes)):
@@ -522,12 +525,12 @@ class CallReader:
         end = form.value_end.replace("{key}", key)
         arguments.key(key)
         if text:
-            self._more('"')
-            yield from self._until(end, _escaping(self._more), padded=form.padded)
-            self._more('"')
+            self._write('"')
+            yield from self._until(end, _escaping(self._write), padded=form.padded)
+            self._write('"')
         else:
             value = yield from self._until(end, padded=form.padded)
-            self._more(json_of(value, text=text))
+            self._write(json_of(value, text=text))
 
     def _python(self, form: CallFormat) -> Wait:
         """Read calls in Python syntax, in a list or one after the other."""
@@ -546,11 +549,11 @@ class CallReader:
         self._take(1)
         inside = StringIO()
         yield from self._python_arguments(inside)
-        told = of_python(inside.getvalue(), self._tools.get(name))
-        if told is None:
+        arguments = of_python(inside.getvalue(), self._tools.get(name))
+        if arguments is None:
             raise _NoCall
         self._start(name)
-        self._more(told)
+        self._write(arguments)
         self._done()
 
     def _python_arguments(self, inside: StringIO) -> Wait:
@@ -591,8 +594,8 @@ class CallReader:
             stops = (form.quote,) if quoted else (form.quote, form.ends)
             at, stop = _first(self._text, stops)
             if not stop:
-                shown = len(self._text) - (0 if self._ended else held_back(self._text, stops))
-                inside.write(self._take(shown))
+                ready = len(self._text) - (0 if self._ended else held_back(self._text, stops))
+                inside.write(self._take(ready))
                 if self._ended:
                     break
                 yield
@@ -604,9 +607,9 @@ class CallReader:
             quoted = not quoted
         values = of_braces(inside.getvalue(), form.quote)
         if values is None and self._ended and self._text == "":
-            self._more(inside.getvalue())
+            self._write(inside.getvalue())
             raise _NoCall  # it is incomplete
-        self._more(inside.getvalue() if values is None else dumped(values))
+        self._write(inside.getvalue() if values is None else dumped(values))
         self._done()
 
     _STYLES: Final[Mapping[str, Callable[[CallReader, CallFormat], Wait]]] = {
@@ -619,41 +622,41 @@ class CallReader:
 
     def _rest_of_call(self, form: CallFormat) -> Wait:
         """Read a call with malformed arguments up to its end, and pass it on as it was written."""
-        self._hold = None
+        self._undecided = None
         end = form.closes or form.ends
         if end:
             try:
-                yield from self._until(end, self._more)
+                yield from self._until(end, self._write)
             except _NoCall:
-                self._more(self._take(len(self._text)))
+                self._write(self._take(len(self._text)))
         else:
             while not self._ended:
-                self._more(self._take(len(self._text)))
+                self._write(self._take(len(self._text)))
                 yield
-            self._more(self._take(len(self._text)))
+            self._write(self._take(len(self._text)))
         if not self._ended:
             self._done()
 
     def _start(self, name: str, id_: str = "") -> None:
         """Begin a call; from here on it stays a call, whatever follows."""
-        self._hold = None
+        self._undecided = None
         self._found.append(self.log.begin(name, id_))
 
-    def _more(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if text:
             self._pieces.append(text)
 
-    def _tell(self) -> None:
+    def _flush(self) -> None:
         if self._pieces:
             self._found.append(self.log.more("".join(self._pieces)))
             self._pieces.clear()
 
     def _done(self) -> None:
-        self._tell()
+        self._flush()
         self._found.append(self.log.end())
-        self._settle()
+        self._commit()
 
-    def _show(self, text: str) -> None:
+    def _emit_text(self, text: str) -> None:
         """Add text, without the empty lines between calls, which are not part of the answer."""
         text = text.replace(SEAM, "")
         if self._after:
@@ -663,8 +666,8 @@ class CallReader:
             self._found.append(TextDelta(text))
 
     def _take(self, count: int) -> str:
-        taken, self._text = self._text[:count], self._text[count:]
-        return taken
+        text, self._text = self._text[:count], self._text[count:]
+        return text
 
     def _wait(self) -> Wait:
         """Wait for more text. Raises _NoCall if no more follows."""
@@ -723,8 +726,8 @@ class CallReader:
             padded: A line break at either end is not part of the text.
             solid: The text must contain no blanks.
         """
-        kept = StringIO()
-        give: Callable[[str], object] = to or kept.write
+        buffer = StringIO()
+        write: Callable[[str], object] = to or buffer.write
         if padded:
             while not self._text:
                 yield from self._wait()
@@ -734,22 +737,22 @@ class CallReader:
         while True:
             at, found = _first(self._text, ends)
             if found:
-                give(self._take(at))
+                write(self._take(at))
                 self._take(len(found))
-                return kept.getvalue()
-            give(self._take(len(self._text) - held_back(self._text, ends)))
-            if most and kept.tell() + len(self._text) > most:
+                return buffer.getvalue()
+            write(self._take(len(self._text) - held_back(self._text, ends)))
+            if most and buffer.tell() + len(self._text) > most:
                 raise _NoCall
-            if solid and len(kept.getvalue().split()) > 1:
+            if solid and len(buffer.getvalue().split()) > 1:
                 raise _NoCall
             yield from self._wait()
 
     def _string(self) -> Generator[None, None, str]:
         """Take a JSON string and return its value."""
-        kept = StringIO()
-        yield from self._text_of_json(kept.write)
+        buffer = StringIO()
+        yield from self._text_of_json(buffer.write)
         try:
-            value = json.loads(kept.getvalue())
+            value = json.loads(buffer.getvalue())
         except ValueError as error:
             raise _NoCall from error
         return whole(str(value))
@@ -803,7 +806,7 @@ class CallReader:
         while True:
             found = re.search(r'["\\]', self._text)
             end = found.start() if found else len(self._text)
-            to(_CONTROL.sub(lambda it: json.dumps(it[0])[1:-1], self._take(end)))
+            to(_CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], self._take(end)))
             if found is None:
                 yield from self._wait()
             elif found[0] == '"':
@@ -817,7 +820,7 @@ class CallReader:
 
 def _first(text: str, markers: Sequence[str] | Mapping[str, object]) -> tuple[int, str]:
     """Find the first of the markers, at the same place the longest; "" if there is none."""
-    found = [(at, -len(it), it) for it in markers if (at := text.find(it)) >= 0]
+    found = [(at, -len(marker), marker) for marker in markers if (at := text.find(marker)) >= 0]
     if not found:
         return -1, ""
     at, _, marker = min(found)

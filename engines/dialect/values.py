@@ -44,13 +44,13 @@ def _kinds(schema: object, whole: Mapping[str, Any], steps: int) -> set[str]:
         return _kinds(found, whole, steps - 1)
     kind = schema.get("type")
     if kind is not None:
-        return {str(it) for it in (kind if isinstance(kind, list) else [kind])}
+        return {str(name) for name in (kind if isinstance(kind, list) else [kind])}
     values = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(values, list):
-        return {"string" if isinstance(it, str) else "other" for it in values}
+        return {"string" if isinstance(value, str) else "other" for value in values}
     choices = schema.get("anyOf", schema.get("oneOf"))
     choices = choices if isinstance(choices, list) else []
-    return {it for choice in choices for it in _kinds(choice, whole, steps - 1)}
+    return {kind for choice in choices for kind in _kinds(choice, whole, steps - 1)}
 
 
 def json_of(value: str, *, text: bool | None) -> str:
@@ -82,10 +82,10 @@ def of_python(arguments: str, tool: Tool | None) -> str | None:
             return None
         properties = tool.parameters.get("properties") if tool else None
         names = list(properties) if isinstance(properties, Mapping) else []
-        values = {name: _literal(it) for name, it in zip(names, call.args, strict=False)}
+        values = {name: _literal(node) for name, node in zip(names, call.args, strict=False)}
         if len(values) < len(call.args):
             return None
-        values |= {it.arg: _literal(it.value) for it in call.keywords if it.arg is not None}
+        values |= {node.arg: _literal(node.value) for node in call.keywords if node.arg is not None}
         return dumped(values)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
@@ -97,10 +97,10 @@ def _literal(node: ast.expr) -> object:
         case ast.Name(id=name) if name.lower() in _PYTHON:
             return _PYTHON[name.lower()]
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_literal(it) for it in items]
+            return [_literal(item) for item in items]
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
-            return {str(_literal(key)): _literal(it) for key, it in pairs if key is not None}
+            return {str(_literal(key)): _literal(item) for key, item in pairs if key is not None}
         case _:
             value: object = ast.literal_eval(node)
             return value

@@ -21,25 +21,25 @@ NO_MEMORY_CODE: Final = 77
 END_OF_ANSWER: Final = b"\n"
 """An empty line, which follows the answer to an order."""
 
-Say = Callable[[Any], None]
+WriteLine = Callable[[Any], None]
 """Writes a value to the parent as a line of JSON."""
 
 
-def begin() -> Say:
+def begin() -> WriteLine:
     """Set up the process before anything else, and return the function that writes its output."""
-    be_modest()
-    threading.Thread(target=_await_the_end, daemon=True).start()
-    return _said(_out())
+    lower_priority()
+    threading.Thread(target=_end_with_app, daemon=True).start()
+    return _writer(_out())
 
 
-def report(work: Callable[[Say], object]) -> None:
+def report(work: Callable[[WriteLine], object]) -> None:
     """Set up the process, do its work, and write the result or the error that ended it.
 
     Args:
         work: Returns the result, a JSON value. It can write lines of its own before.
     """
-    say = begin()
-    say(outcome(lambda: work(say)))
+    write = begin()
+    write(outcome(lambda: work(write)))
 
 
 def outcome(work: Callable[[], object]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def outcome(work: Callable[[], object]) -> dict[str, Any]:
         return error_line(error)
 
 
-def begin_serving(*, modest: bool = True) -> tuple[Say, Iterator[Any]]:
+def begin_serving(*, modest: bool = True) -> tuple[WriteLine, Iterator[Any]]:
     """Set up a process that carries out orders one after the other; see `ServingHelper`.
 
     Call this before anything else.
@@ -63,7 +63,7 @@ def begin_serving(*, modest: bool = True) -> tuple[Say, Iterator[Any]]:
         answers the first of them.
     """
     if modest:
-        be_modest()
+        lower_priority()
     else:
         end_quietly()
     orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -83,12 +83,12 @@ def begin_serving(*, modest: bool = True) -> tuple[Say, Iterator[Any]]:
     threading.Thread(target=listen, daemon=True).start()
     out = _out()
 
-    def taken() -> Iterator[Any]:
+    def read_orders() -> Iterator[Any]:
         while True:
             yield json.loads(orders.get())
             os.write(out, END_OF_ANSWER)
 
-    return _said(out), taken()
+    return _writer(out), read_orders()
 
 
 def _out() -> int:
@@ -98,14 +98,14 @@ def _out() -> int:
     return out
 
 
-def _said(out: int) -> Say:
-    def say(value: Any) -> None:
+def _writer(out: int) -> WriteLine:
+    def write(value: Any) -> None:
         os.write(out, line_of(value))
 
-    return say
+    return write
 
 
-def be_modest() -> None:
+def lower_priority() -> None:
     """Lower the process's priority, and let it die without a core file or a message."""
     end_quietly()
     if sys.platform != "win32":
@@ -128,7 +128,7 @@ def end_quietly() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _await_the_end() -> None:
+def _end_with_app() -> None:
     """End this process when the app ends, which closes the other end of standard input."""
     os.read(0, 1)
     os._exit(1)

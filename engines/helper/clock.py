@@ -13,11 +13,11 @@ import threading
 import time
 from typing import Final
 
-STILL_S: Final = 20.0
+STALLED_S: Final = 20.0
 """Least number of seconds without any work after which a process counts as stuck."""
 
-_LOOK_S: Final = 0.2
-_TOO_LONG: Final = 124
+_CHECK_S: Final = 0.2
+_TIME_LIMIT_CODE: Final = 124
 """Exit code on Windows, which has no signal for this."""
 
 
@@ -26,15 +26,15 @@ class WorkClock:
 
     Args:
         limit_s: Processor time of all its threads that it can use from now on, in seconds.
-        still_s: Seconds that it can go without using any.
+        stalled_s: Seconds that it can go without using any.
     """
 
-    def __init__(self, pid: int, limit_s: float, still_s: float | None = None) -> None:
+    def __init__(self, pid: int, limit_s: float, stalled_s: float | None = None) -> None:
         self._pid = pid
         self._limit_s = limit_s
-        self._still_s = max(limit_s, STILL_S) if still_s is None else still_s
-        self._begun = self._last = _work_of(pid) or 0.0
-        self._seen = time.monotonic()
+        self._stalled_s = max(limit_s, STALLED_S) if stalled_s is None else stalled_s
+        self._first_work = self._last_work = _work_of(pid) or 0.0
+        self._progress_at = time.monotonic()
 
     def is_over(self) -> bool:
         """Return whether a limit is exceeded; False if the process has ended by itself."""
@@ -42,9 +42,9 @@ class WorkClock:
         if work is None:
             return False
         now = time.monotonic()
-        if work > self._last:
-            self._last, self._seen = work, now
-        return work - self._begun > self._limit_s or now - self._seen > self._still_s
+        if work > self._last_work:
+            self._last_work, self._progress_at = work, now
+        return work - self._first_work > self._limit_s or now - self._progress_at > self._stalled_s
 
 
 def _work_of(pid: int) -> float | None:
@@ -89,10 +89,10 @@ def _watch(end: float) -> None:
     """End the process at a processor time, unless another time has been set since."""
     while _watched[0] == end:
         if time.process_time() > end:
-            os._exit(_TOO_LONG)
-        time.sleep(_LOOK_S)
+            os._exit(_TIME_LIMIT_CODE)
+        time.sleep(_CHECK_S)
 
 
 def worked_too_long(code: int) -> bool:
     """Return whether `limit_work` ended a process, from the exit code that `subprocess` gives."""
-    return code == (_TOO_LONG if os.name == "nt" else -getattr(signal, "SIGXCPU", 0))
+    return code == (_TIME_LIMIT_CODE if os.name == "nt" else -getattr(signal, "SIGXCPU", 0))

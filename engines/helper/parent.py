@@ -27,9 +27,9 @@ _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
 STOPPED_S: Final = 20.0
 """Seconds that a stopped process gets to be continued before it is given up."""
 
-LOOK_S: Final = 1.0
-_LOOK_AT_MEMORY_S: Final = 0.1
-_PIECE: Final = 1 << 16
+CHECK_S: Final = 1.0
+_CHECK_MEMORY_S: Final = 0.1
+_CHUNK_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -134,17 +134,17 @@ def run_helper(
         OSError: The process cannot be started.
     """
     in_time, too_much, stopped_s = True, False, 0.0
-    look_s = LOOK_S if memory_bytes is None else min(LOOK_S, _LOOK_AT_MEMORY_S)
+    check_s = CHECK_S if memory_bytes is None else min(CHECK_S, _CHECK_MEMORY_S)
     with _running([*command, argument]) as child, ThreadPoolExecutor(2) as threads:
         clock = WorkClock(child.pid, limit_s)
-        forget = cancel.on_cancel(child.kill)
+        unregister = cancel.on_cancel(child.kill)
         try:
             outputs = [
                 threads.submit(_output, pipe, out_bytes, child)
                 for pipe in (child.stdout, child.stderr)
             ]
-            while wait(outputs, timeout=min(look_s, limit_s)).not_done:
-                stopped_s = stopped_s + look_s if _is_stopped(child) else 0.0
+            while wait(outputs, timeout=min(check_s, limit_s)).not_done:
+                stopped_s = stopped_s + check_s if _is_stopped(child) else 0.0
                 in_time = not clock.is_over() and stopped_s < STOPPED_S
                 too_much = memory_bytes is not None and resident_bytes_of(child) > memory_bytes
                 if not in_time or too_much:
@@ -153,7 +153,7 @@ def run_helper(
             (out, out_left), (err, err_left) = (output.result() for output in outputs)
             child.wait()
         finally:
-            forget()
+            unregister()
             child.kill()
     return ProcessResult(
         child.returncode,
@@ -175,7 +175,7 @@ def _output(
     """
     parts: list[bytes] = []
     left = most
-    while pipe is not None and (part := pipe.read1(_PIECE)):  # type: ignore[attr-defined]
+    while pipe is not None and (part := pipe.read1(_CHUNK_BYTES)):  # type: ignore[attr-defined]
         if left is not None:
             left -= len(part)
             if left < 0:
@@ -199,9 +199,9 @@ def _is_stopped(child: subprocess.Popen[bytes]) -> bool:
     """Return whether a signal has stopped the process; always False on Windows."""
     if sys.platform == "win32":
         return False
-    look = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+    flags = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
     try:
-        return os.waitid(os.P_PID, child.pid, look) is not None
+        return os.waitid(os.P_PID, child.pid, flags) is not None
     except ChildProcessError:
         return False
 
@@ -213,7 +213,7 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     The process reads nothing from its standard input, but notices when it closes because the app
     has ended.
     """
-    child, ours = start_helper(command)
+    child, write_end = start_helper(command)
     try:
         with child:
             try:
@@ -221,7 +221,7 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
             finally:
                 child.kill()
     finally:
-        os.close(ours)
+        os.close(write_end)
 
 
 def start_helper(
@@ -237,29 +237,29 @@ def start_helper(
     Raises:
         OSError: The process cannot be started.
     """
-    theirs, ours = os.pipe()
+    read_end, write_end = os.pipe()
     try:
         child = subprocess.Popen(
             command,
-            stdin=theirs,
+            stdin=read_end,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(),
             creationflags=quiet_flags(modest=modest),
         )
     except OSError:
-        os.close(ours)
+        os.close(write_end)
         raise
     finally:
-        os.close(theirs)
-    return child, ours
+        os.close(read_end)
+    return child, write_end
 
 
 def environment() -> dict[str, str]:
     """Return the app's environment, with the path to its code and without the user's tokens."""
     paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
-    kept = {name: value for name, value in os.environ.items() if name.upper() not in _SECRET}
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    variables = {name: value for name, value in os.environ.items() if name.upper() not in _SECRET}
+    return variables | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def quiet_flags(*, modest: bool = False) -> int:

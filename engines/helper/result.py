@@ -36,6 +36,6 @@ def error_of(line: Mapping[str, Any]) -> EngineError:
     kinds: list[type[EngineError]] = [EngineError]
     for kind in kinds:
         kinds += kind.__subclasses__()
-    met = next((kind for kind in kinds if kind.__name__ == line[ERROR]), EngineError)
+    error_class = next((kind for kind in kinds if kind.__name__ == line[ERROR]), EngineError)
     what, why, do, terminal = (unpacked(str(line.get(word) or "")) for word in _WORDS)
-    return met(what, why, do, terminal=terminal)
+    return error_class(what, why, do, terminal=terminal)

@@ -17,11 +17,11 @@ from engines.helper.clock import WorkClock, worked_too_long
 from engines.helper.parent import ProcessResult, resident_bytes_of, start_helper
 from engines.helper.result import line_of
 
-_LOOK_S: Final = 0.1
-_LAST_WORDS_S: Final = 1.0
+_CHECK_S: Final = 0.1
+_LAST_OUTPUT_S: Final = 1.0
 """Seconds for reading the last output of a dead process, whose children can keep the pipe open."""
-_PIECE: Final = 1 << 16
-_FITS: Final = 4096
+_CHUNK_BYTES: Final = 1 << 16
+_PIPE_BYTES: Final = 4096
 """Bytes that every system's empty pipe takes at once."""
 
 
@@ -46,8 +46,8 @@ class ServingHelper:
         self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._errors: deque[bytes] = deque(maxlen=16)
         self._listeners = [
-            threading.Thread(target=_listen, args=(pipe, into), daemon=True)
-            for pipe, into in (
+            threading.Thread(target=_listen, args=(pipe, put), daemon=True)
+            for pipe, put in (
                 (self._child.stdout, self._pieces.put),
                 (self._child.stderr, self._errors.append),
             )
@@ -58,6 +58,7 @@ class ServingHelper:
 
     @property
     def alive(self) -> bool:
+        """Whether the process is still running."""
         return self._child.poll() is None
 
     def resident_bytes(self) -> int:
@@ -75,7 +76,7 @@ class ServingHelper:
         cancel: CancelToken,
         memory_bytes: int,
         out_bytes: int,
-        still_s: float | None = None,
+        stalled_s: float | None = None,
     ) -> ProcessResult:
         """Have an order carried out; exceeding a limit or setting `cancel` kills the helper.
 
@@ -84,47 +85,47 @@ class ServingHelper:
             limit_s: Processor time in seconds, and the longest time without work.
             memory_bytes: Largest resident memory.
             out_bytes: Largest answer.
-            still_s: Longest time without work in seconds, if not that of `WorkClock`.
+            stalled_s: Longest time without work in seconds, if not that of `WorkClock`.
         """
         self.orders += 1
-        clock = WorkClock(self._child.pid, limit_s, still_s)
-        forget = cancel.on_cancel(self._child.kill)
+        clock = WorkClock(self._child.pid, limit_s, stalled_s)
+        unregister = cancel.on_cancel(self._child.kill)
         data = line_of(order)
         writer = threading.Thread(target=_write_all, args=(self._orders, data), daemon=True)
-        if len(data) <= _FITS:
+        if len(data) <= _PIPE_BYTES:
             writer.run()
         else:
             writer.start()  # a process that stands still would block this thread
         parts: list[bytes] = []
         in_time, too_much, ended = True, False, False
         try:
-            looked = time.monotonic()
+            checked_at = time.monotonic()
             while not ended:
                 with suppress(queue.Empty):
-                    piece = self._pieces.get(timeout=_LOOK_S)
+                    piece = self._pieces.get(timeout=_CHECK_S)
                     if not piece:
                         self._pieces.put(piece)  # keep the end for the next call, too
                         break
                     parts.append(piece)
                     out_bytes -= len(piece)
-                    ended = _is_the_end(parts)
+                    ended = _is_complete(parts)
                 too_much = out_bytes < 0
-                if time.monotonic() - looked >= _LOOK_S:
-                    looked = time.monotonic()
+                if time.monotonic() - checked_at >= _CHECK_S:
+                    checked_at = time.monotonic()
                     in_time = not clock.is_over()
                     too_much = too_much or self.resident_bytes() > memory_bytes
                 if not ended and (too_much or not in_time):
                     self._child.kill()
                     break
         finally:
-            forget()
+            unregister()
         code = 0
         if not ended:
             self._child.kill()
             code = self._child.wait()
             for listener in self._listeners:
-                listener.join(_LAST_WORDS_S)
-        if len(data) > _FITS:
+                listener.join(_LAST_OUTPUT_S)
+        if len(data) > _PIPE_BYTES:
             writer.join()  # ends, because the process has read the order or is dead
         err = b"".join(self._errors).decode(errors="replace")
         answer = b"".join(parts).removesuffix(END_OF_ANSWER if ended else b"")
@@ -138,17 +139,17 @@ class ServingHelper:
         os.close(self._orders)
 
 
-def _listen(pipe: IO[bytes] | None, into: Any) -> None:
+def _listen(pipe: IO[bytes] | None, put: Any) -> None:
     """Pass on the data from a pipe, and an empty piece at its end."""
     if pipe is None:
         return
     with pipe:
-        while part := pipe.read1(_PIECE):  # type: ignore[attr-defined]
-            into(part)
-    into(b"")
+        while part := pipe.read1(_CHUNK_BYTES):  # type: ignore[attr-defined]
+            put(part)
+    put(b"")
 
 
-def _is_the_end(parts: Sequence[bytes]) -> bool:
+def _is_complete(parts: Sequence[bytes]) -> bool:
     """Return whether an answer is complete: its last line is empty."""
     last = parts[-1] if len(parts[-1]) > 1 else b"".join(parts[-2:])
     return last.endswith(b"\n" + END_OF_ANSWER) or (len(parts) == 1 and last == END_OF_ANSWER)

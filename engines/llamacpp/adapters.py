@@ -71,12 +71,12 @@ def _load(native: Native, model: Any, adapter: Adapter) -> Any:
         path = str(adapter.path).encode("utf-8", "surrogateescape")
         pointer = api.llama_adapter_lora_init(model, path)
     if not pointer:
-        said = " ".join(complaints) or N_("nothing about the reason")
-        raise _refused(adapter, N_("llama.cpp says: {message}.", message=said))
+        message = " ".join(complaints) or N_("nothing about the reason")
+        raise _refused(adapter, N_("llama.cpp says: {message}.", message=message))
     if api.llama_adapter_get_alora_n_invocation_tokens(pointer):
         api.llama_adapter_lora_free(pointer)
         raise _refused(
-            adapter, N_("It is switched on by words of the prompt, which is not known here.")
+            adapter, N_("Words in the prompt switch it on, which Hearth does not support.")
         )
     return pointer
 
@@ -84,27 +84,31 @@ def _load(native: Native, model: Any, adapter: Adapter) -> Any:
 def _require_fitting(api: Any, model: Any, adapter: Adapter) -> None:
     """Raise AdapterUnknown unless the file is a LoRA adapter for the model's architecture."""
     try:
-        type_, kind, its = (_text(adapter.path, key) for key in (_TYPE, _KIND, _ARCHITECTURE))
+        type_, kind, architecture = (
+            _text(adapter.path, key) for key in (_TYPE, _KIND, _ARCHITECTURE)
+        )
     except OSError as error:
         raise _refused(
             adapter, N_("Its file cannot be read: {strerror}.", strerror=error.strerror or error)
         ) from error
     except (BadGguf, ValueError) as error:
         raise _refused(
-            adapter, N_("Its file is no GGUF that can be read: {error}.", error=error)
+            adapter, N_("Its file is not a readable GGUF file: {error}.", error=error)
         ) from error
     if (type_, kind) != ("adapter", "lora"):
-        raise _refused(adapter, N_("“{name}” is no LoRA adapter in GGUF.", name=adapter.path.name))
+        raise _refused(
+            adapter, N_("“{name}” is not a LoRA adapter in GGUF format.", name=adapter.path.name)
+        )
     buffer = ctypes.create_string_buffer(64)
     api.llama_model_meta_val_str(model, _ARCHITECTURE.encode(), buffer, len(buffer))
-    wanted = buffer.value.decode(errors="replace")
-    if its != wanted:
+    expected = buffer.value.decode(errors="replace")
+    if architecture != expected:
         raise _refused(
             adapter,
             N_(
                 "It was made for a model of the kind {made_for}; this one is {architecture}.",
-                made_for=its,
-                architecture=wanted,
+                made_for=architecture,
+                architecture=expected,
             ),
         )
 

@@ -20,7 +20,7 @@ from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler, PromptJudge
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import EndlessSampler, Sampler, actual_seed
-from engines.llamacpp.speculative import mtp_status as truth
+from engines.llamacpp.speculative import mtp_status
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.steered import CallGuide, steered
 from engines.llamacpp.writer import Writer
@@ -40,7 +40,7 @@ from engines.types import (
 
 
 def answer(
-    lent: AbstractContextManager[Loaded], request: ChatRequest, cancel: CancelToken
+    borrowed: AbstractContextManager[Loaded], request: ChatRequest, cancel: CancelToken
 ) -> Generator[Event, None, None]:
     """Yield the events of `Engine.chat`; the model stays lent until the last of them.
 
@@ -52,7 +52,7 @@ def answer(
         Unsupported: The model cannot do what the request asks for.
         EngineFailed: llama.cpp failed.
     """
-    with lent as loaded:
+    with borrowed as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
         try:
             prompt = loaded.prompter.write(request, loaded.known(request.chat), cancel)
@@ -61,7 +61,7 @@ def answer(
             yield _nothing(loaded, request, seed)
             return
         try:
-            calls = CallGuide(loaded, request, prompt, cancel) if _may_call(request) else None
+            calls = CallGuide(loaded, request, prompt, cancel) if _can_call(request) else None
             opened = _sampler(loaded, request, prompt, seed, calls, cancel)
         except Cancelled:
             yield PromptReady(0, 0)
@@ -71,23 +71,23 @@ def answer(
             closing(opened) as sampler,
             loaded.slot(prompt, request) as (slot, speculation),
         ):
-            it = _Answer(loaded, slot.cache, speculation, request, prompt, sampler, cancel)
-            yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
+            current = _Answer(loaded, slot.cache, speculation, request, prompt, sampler, cancel)
+            yield PromptReady(len(prompt.tokens), current.cached, len(prompt.left), prompt.left)
             try:
-                with closing(it.draw()) as tokens:
+                with closing(current.draw()) as tokens:
                     for token in tokens:
-                        yield from it.echo()
+                        yield from current.echo()
                         if request.max_tokens == 0:
                             break
-                        yield from it.take(token)
-                        if it.writer.stopped:
+                        yield from current.take(token)
+                        if current.writer.stopped:
                             break
-                yield from it.echo()
-                if not it.writer.stopped:
-                    yield from it.finish()
+                yield from current.echo()
+                if not current.writer.stopped:
+                    yield from current.finish()
             finally:
-                it.remember()
-            yield replace(it.done(began, seed), notes=_notes(calls))
+                current.remember()
+            yield replace(current.done(began, seed), notes=_notes(calls))
 
 
 class _Answer:
@@ -149,7 +149,7 @@ class _Answer:
         """Yield each token as soon as it is drawn."""
         prompt = self._prompt
         if (media := self._loaded.media_of(prompt)) is not None:
-            self.decoding.look(media, self.cached)
+            self.decoding.encode_media(media, self.cached)
         most = self._request.max_tokens
         if self._judge is not None and most == 0:
             most = 1  # so that the prompt is evaluated; this token is not passed on
@@ -160,14 +160,16 @@ class _Answer:
         if not self._echoes or self.decoding.finish == "cancelled":
             return
         self._echoes = False
-        given, tokens = self._request.prompt, self._prompt.tokens
+        raw_prompt, tokens = self._request.prompt, self._prompt.tokens
         vocabulary = self._loaded.model.vocabulary
         # If the prompt is text, the BOS token was added automatically and is not echoed.
-        first = int(isinstance(given, str) and vocabulary.adds_bos and tokens[0] == vocabulary.bos)
+        first = int(
+            isinstance(raw_prompt, str) and vocabulary.adds_bos and tokens[0] == vocabulary.bos
+        )
         first = first if len(tokens) > 1 else 0
-        text = given
+        text = raw_prompt
         if not isinstance(text, str):
-            text = b"".join(map(vocabulary.shown, tokens)).decode(errors="replace")
+            text = b"".join(map(vocabulary.display_bytes, tokens)).decode(errors="replace")
         yield PromptEcho(text, self._judge.noted(first) if self._judge is not None else ())
 
     def take(self, token: int) -> Sequence[Event]:
@@ -175,7 +177,9 @@ class _Answer:
         self._tokens.append(token)
         if self._logprobs is not None:
             self._logprobs.take()
-        deltas = self._told(self.writer.feed(self._piece(token), self._markers.get(token, "")))
+        deltas = self._with_logprobs(
+            self.writer.feed(self._piece(token), self._markers.get(token, ""))
+        )
         if self._speculation is None or self.writer.stopped:
             return deltas
         news = self._speculation.news()
@@ -183,9 +187,9 @@ class _Answer:
 
     def finish(self) -> Sequence[Event]:
         """Return the events of the text that was held back; call it after the last token."""
-        return self._told(self.writer.finish(ended=self.decoding.finish == "stop"))
+        return self._with_logprobs(self.writer.finish(ended=self.decoding.finish == "stop"))
 
-    def _told(self, deltas: Sequence[Event]) -> Sequence[Event]:
+    def _with_logprobs(self, deltas: Sequence[Event]) -> Sequence[Event]:
         return deltas if self._logprobs is None else self._logprobs.attached(deltas)
 
     def remember(self) -> None:
@@ -193,7 +197,7 @@ class _Answer:
         known = self._tokens[: self.writer.known]
         # A control token has no text. If it were remembered, an equal text without it would get it,
         # too.
-        spelled = all(self._piece(it) or it in self._markers for it in known)
+        spelled = all(self._piece(token) or token in self._markers for token in known)
         if self._request.prompt is None and spelled:
             self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
         self._cache.expect([*self._prompt.tokens, *known])
@@ -264,7 +268,7 @@ def _sampler(
     if calls is not None and calls.required:
         sampling = replace(sampling, grammar=None, schema=None)  # only a call is written
     elif calls is not None and sampling.guided:
-        written = calls.beside(sampling)
+        written = calls.with_answer(sampling)
         sampling = replace(sampling, grammar=None, schema=None)
     elif request.tools and request.tool_choice == "none" and marker is not None:
         token = model.vocabulary.token_of(marker)
@@ -314,19 +318,19 @@ def _endless(loaded: Loaded, sampling: Sampling, sampler: Sampler) -> Sampler:
 
 def _notes(calls: CallGuide | None) -> tuple[str, ...]:
     """Say which parts of the tools' schemas are not enforced."""
-    unheld = calls.unheld if calls is not None else ()
-    free = [name for name, path in unheld if not path]
+    unenforced = calls.unenforced if calls is not None else ()
+    free = [name for name, path in unenforced if not path]
     notes = []
     if free:
         named = ", ".join(dict.fromkeys(free))
         notes.append(
-            N_("No grammar can say what arguments these tools take: {named}.", named=named)
+            N_("Hearth cannot enforce the arguments of these tools: {names}.", names=named)
         )
-    for name, path in unheld:
+    for name, path in unenforced:
         if path and name not in free:
             notes.append(
                 N_(
-                    "Of the schema of the tool {name}, this was not held: {path}.",
+                    "Hearth did not enforce this part of the schema of the tool {name}: {path}.",
                     name=name,
                     path=path,
                 )
@@ -334,23 +338,23 @@ def _notes(calls: CallGuide | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _may_call(request: ChatRequest) -> bool:
+def _can_call(request: ChatRequest) -> bool:
     return bool(request.tools) and request.tool_choice != "none" and request.prompt is None
 
 
 def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     """Create the reader of this answer's calls; None if the answer may call no tool."""
-    if not _may_call(request):
+    if not _can_call(request):
         return None
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest, prompt: Prompt | None = None) -> MtpReport:
-    able = loaded.slots[0].speculation
-    line = able.standing if able is not None else loaded.report.mtp_line
-    if prompt is not None and prompt.media and loaded.guesses_by_model:
-        line = truth.BEHIND_MEDIA
-    reason = truth.OFF if request.mtp == "off" else line
+    speculation = loaded.slots[0].speculation
+    line = speculation.standing if speculation is not None else loaded.report.mtp_line
+    if prompt is not None and prompt.media and loaded.has_model_drafter:
+        line = mtp_status.AFTER_MEDIA
+    reason = mtp_status.OFF if request.mtp == "off" else line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)
 
 

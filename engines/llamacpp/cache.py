@@ -14,10 +14,10 @@ from engines.hardware.memory import measure_memory, within_limits
 from engines.llamacpp.cells import is_cell, whole_length, without_position
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
-from engines.llamacpp.resume.checkpoints import StateCheckpoint, StateCheckpoints
-from engines.llamacpp.resume.kept import WORTH, Kept
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.resume.records import StateKey, StateRecord
+from engines.llamacpp.resume.sequence_store import LEAST_TOKENS, SequenceStore
+from engines.llamacpp.resume.snapshots import StateSnapshot, StateSnapshots
 from engines.llamacpp.resume.states import StateFile, StateFolder
 
 logger = logging.getLogger(__name__)
@@ -26,13 +26,13 @@ _COPIED: Final = 32
 """At least so many tokens are copied from memory or disk in the time that evaluating one takes."""
 
 
-def common_prefix(held: Sequence[int], prompt: Sequence[int]) -> int:
+def common_prefix(cached: Sequence[int], prompt: Sequence[int]) -> int:
     """Return how many tokens at the start are the same."""
-    most = min(len(held), len(prompt))
-    if held[:most] == prompt[:most]:
+    most = min(len(cached), len(prompt))
+    if cached[:most] == prompt[:most]:
         return most
     count = 0
-    for one, other in zip(held, prompt, strict=False):
+    for one, other in zip(cached, prompt, strict=False):
         if one != other:
             break
         count += 1
@@ -40,7 +40,7 @@ def common_prefix(held: Sequence[int], prompt: Sequence[int]) -> int:
 
 
 def reusable(
-    held: Sequence[int],
+    cached: Sequence[int],
     prompt: Sequence[int],
     *,
     first_position: int,
@@ -54,8 +54,8 @@ def reusable(
     `first_position`. If later tokens are removed there, llama.cpp does not complain, but then
     answers from a window with a hole. So the whole window before the cut must still be present.
     """
-    keep = whole_length(prompt, min(common_prefix(held, prompt), len(prompt) - 1))
-    if keep == len(held):
+    keep = whole_length(prompt, min(common_prefix(cached, prompt), len(prompt) - 1))
+    if keep == len(cached):
         return keep
     if recurrent:
         return 0
@@ -72,17 +72,17 @@ class Cut:
 
     Attributes:
         keep: Number of tokens that stay.
-        from_checkpoint: Whether a state checkpoint must be restored for this.
+        from_snapshot: Whether a state snapshot must be restored for this.
     """
 
     keep: int
-    from_checkpoint: bool = False
+    from_snapshot: bool = False
 
 
 def best_cut(
-    held: Sequence[int],
+    cached: Sequence[int],
     prompt: Sequence[int],
-    checkpoints: Sequence[int],
+    snapshots: Sequence[int],
     *,
     first_position: int,
     sliding_window: int,
@@ -91,33 +91,37 @@ def best_cut(
     """Return how much of a sequence the prompt can continue from.
 
     Args:
-        held: The tokens of the sequence.
+        cached: The tokens of the sequence.
         prompt: The tokens of the prompt.
-        checkpoints: Lengths, in tokens, of the sequence's state checkpoints.
+        snapshots: Lengths, in tokens, of the sequence's state snapshots.
         first_position: The lowest position that the KV cache still holds.
         sliding_window: Size of the sliding window in tokens; 0 without one.
         recurrent: Whether the model has a state that cannot be cut.
     """
     keep = reusable(
-        held,
+        cached,
         prompt,
         first_position=first_position,
         sliding_window=sliding_window,
         recurrent=recurrent,
     )
-    if keep or not checkpoints:
+    if keep or not snapshots:
         return Cut(keep)
-    common = min(common_prefix(held, prompt), len(prompt) - 1)
-    keep = max((length for length in checkpoints if length <= common), default=0)
-    return Cut(keep, from_checkpoint=keep > 0)
+    common = min(common_prefix(cached, prompt), len(prompt) - 1)
+    keep = max((length for length in snapshots if length <= common), default=0)
+    return Cut(keep, from_snapshot=keep > 0)
 
 
 class DraftingState(Protocol):
     """A drafter's own state, as `engines.llamacpp.speculative.drafting` keeps it."""
 
-    def save(self) -> bytearray | None: ...
+    def save(self) -> bytearray | None:
+        """Return the drafter's state for its current sequence; None if there is none."""
+        ...
 
-    def restore(self, saved: bytearray | None) -> None: ...
+    def restore(self, saved: bytearray | None) -> None:
+        """Change to another sequence, with the state that was saved for it, if given."""
+        ...
 
 
 def open_caches(
@@ -138,20 +142,20 @@ def open_caches(
         context: The context whose sequences are cached.
         model: The model of the context.
         memory_bytes: Memory for all caches together: for sequences that are not live, and for state
-            checkpoints.
+            snapshots.
         folder: Takes the sequences that leave memory if their chat has a name.
         key: The key under which `folder` stores sequences without an adapter.
         keys: The same for each adapter, by its name.
         drafting: The drafting states, one for each sequence, or empty.
     """
-    # Other models can be cut anywhere without a checkpoint.
-    for_checkpoints = memory_bytes // 2 if model.recurrent or model.sliding_window else 0
-    kept = Kept(memory_bytes - for_checkpoints, folder, key, keys or {})
+    # Other models can be cut anywhere without a snapshot.
+    for_snapshots = memory_bytes // 2 if model.recurrent or model.sliding_window else 0
+    states = SequenceStore(memory_bytes - for_snapshots, folder, key, keys or {})
     caches: list[KvCache] = []
     for sequence in range(context.sequences):
         drafts = drafting[sequence] if drafting else None
-        budget = for_checkpoints // context.sequences
-        caches.append(KvCache(api, context, model, kept, sequence, budget, caches, drafts))
+        budget = for_snapshots // context.sequences
+        caches.append(KvCache(api, context, model, states, sequence, budget, caches, drafts))
     return caches
 
 
@@ -175,9 +179,9 @@ class KvCache:
         api: Any,
         context: Context,
         model: Model,
-        kept: Kept,
+        states: SequenceStore,
         sequence: int,
-        checkpoint_bytes: int,
+        snapshot_bytes: int,
         caches: Sequence[KvCache],
         drafting: DraftingState | None,
     ) -> None:
@@ -187,9 +191,9 @@ class KvCache:
             api: The functions of llama.cpp.
             context: The context of the sequence.
             model: The model of the context.
-            kept: Sequences that were live before, in any of the caches.
+            states: Sequences that were live before, in any of the caches.
             sequence: The number of the sequence in the context.
-            checkpoint_bytes: Memory for state checkpoints of the live sequence.
+            snapshot_bytes: Memory for state snapshots of the live sequence.
             caches: All caches of the context, including this one; their live sequences can be
                 copied, too.
             drafting: State that is saved and restored with the live sequence.
@@ -202,8 +206,8 @@ class KvCache:
         self._sliding_window = model.sliding_window
         self.recurrent = model.recurrent
         self._native = NativeState(api, context, sequence)
-        self._checkpoints = StateCheckpoints(checkpoint_bytes)
-        self.kept = kept
+        self._snapshots = StateSnapshots(snapshot_bytes)
+        self.states = states
         self._caches = caches
         self.chat: str | None = None
         self.adapter = ""
@@ -214,7 +218,7 @@ class KvCache:
         self._counted = self._behind = 0
         self._drafting = drafting
 
-    def begin_anew(self, chat: str | None, adapter: str = "") -> None:
+    def start_empty(self, chat: str | None, adapter: str = "") -> None:
         """Hold nothing, for a prompt whose tokens must all be evaluated.
 
         The live sequence can be put into memory. See `reuse`.
@@ -246,7 +250,7 @@ class KvCache:
         if isinstance(better, KvCache):
             better = better._live_record()
         if better is not None:
-            self.kept.release(better)
+            self.states.release(better)
         self._leave(keep if better is None else 0, chat)
         if better is not None and not self._make_live(better):
             better = None
@@ -256,7 +260,7 @@ class KvCache:
             and isinstance(better, StateRecord)
             and (better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep))
         ):
-            self.kept.add(better)
+            self.states.add(better)
         self._cut(cut)
         self.chat, self._ahead = chat, ()
         return len(self.tokens)
@@ -264,11 +268,11 @@ class KvCache:
     @property
     def position(self) -> int:
         """The position of the next token: lower than its index if some pictures come before it."""
-        held = self.tokens
-        if self._counted < len(held):
-            self._behind += without_position(held[self._counted :])
-            self._counted = len(held)
-        return len(held) - self._behind
+        cached = self.tokens
+        if self._counted < len(cached):
+            self._behind += without_position(cached[self._counted :])
+            self._counted = len(cached)
+        return len(cached) - self._behind
 
     def _position_at(self, length: int) -> int:
         """Return the position of the token at index `length`."""
@@ -276,45 +280,45 @@ class KvCache:
         return self.position - len(cut_off) + without_position(cut_off)
 
     def _shorten(self, length: int) -> None:
-        """Keep only the first `length` tokens on record, and the state checkpoints among them."""
+        """Keep only the first `length` tokens on record, and the state snapshots among them."""
         position = self._position_at(length)
         del self.tokens[length:]
         self._counted, self._behind = len(self.tokens), len(self.tokens) - position
-        self._checkpoints.cut(length)
+        self._snapshots.cut(length)
 
     @property
-    def needs_checkpoints(self) -> bool:
-        """Whether the KV cache cannot be cut anywhere and there is memory for checkpoints."""
-        return self._checkpoints.fits(1)
+    def needs_snapshots(self) -> bool:
+        """Whether the KV cache cannot be cut anywhere and there is memory for snapshots."""
+        return self._snapshots.fits(1)
 
     def expect(self, tokens: Sequence[int]) -> None:
         """Note how the conversation continues, as an answer's last token can be unevaluated."""
-        held = len(self.tokens)
-        self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
+        cached = len(self.tokens)
+        self._ahead = tuple(tokens[cached:]) if list(tokens[:cached]) == self.tokens else ()
 
-    def keeps(self, prompt: Sequence[int], adapter: str = "") -> int:
+    def kept_tokens(self, prompt: Sequence[int], adapter: str = "") -> int:
         """Return how many tokens of the live sequence would stay for `prompt`."""
         return self._live_cut(prompt).keep if adapter == self.adapter else 0
 
-    def loses(self, prompt: Sequence[int], adapter: str = "") -> bool:
+    def loses_much(self, prompt: Sequence[int], adapter: str = "") -> bool:
         """Return whether continuing with `prompt` here would lose much of the live sequence."""
-        return _loses_much(len(self.tokens), self.keeps(prompt, adapter))
+        return _loses_much(len(self.tokens), self.kept_tokens(prompt, adapter))
 
     def known(self, chat: str | None) -> list[list[int]]:
         """Return the tokens of this chat's sequences that are live in any cache or were kept."""
         live = [[*one.tokens, *one._ahead] for one in self._caches if chat == one.chat]
-        return live + self.kept.known(chat)
+        return live + self.states.known(chat)
 
-    def checkpoint(self) -> None:
-        """Save a state checkpoint to return to, if this model needs one; takes milliseconds."""
+    def save_snapshot(self) -> None:
+        """Save a state snapshot to return to, if this model needs one; takes milliseconds."""
         length = len(self.tokens)
-        if length == 0 or length in self._checkpoints.lengths:
+        if length == 0 or length in self._snapshots.lengths:
             return
-        if not self._checkpoints.fits(self._native.size(partial=True)):
+        if not self._snapshots.fits(self._native.size(partial=True)):
             return
         state = self._native.read(partial=True)
         if state is not None:
-            self._checkpoints.add(StateCheckpoint(length, state))
+            self._snapshots.add(StateSnapshot(length, state))
 
     def mark(self) -> None:
         """Mark the current state before a trial evaluation, if it can only be restored whole.
@@ -324,10 +328,10 @@ class KvCache:
         """
         if self._context.marks:
             self._marked = len(self.tokens)
-            here = self.position
+            position = self.position
             # This range has no cells of attention, so only the recurrent state is shared.
             self._api.llama_memory_seq_cp(
-                self._context.memory, self.sequence, self._mark, here, here
+                self._context.memory, self.sequence, self._mark, position, position
             )
 
     def roll_back(self, length: int) -> list[int]:
@@ -342,16 +346,16 @@ class KvCache:
         """
         if length >= len(self.tokens):
             return []
-        held = length if self._marked is None else self._marked
-        again = self.tokens[held:length]
-        position = self._position_at(held)
+        cached = length if self._marked is None else self._marked
+        again = self.tokens[cached:length]
+        position = self._position_at(cached)
         if self._marked is not None:
             self._api.llama_memory_seq_cp(
                 self._context.memory, self._mark, self.sequence, position, position
             )
         if not self._api.llama_memory_seq_rm(self._context.memory, self.sequence, position, -1):
             raise RuntimeError("the KV cache did not give back the tokens of a draft")
-        self._shorten(held)
+        self._shorten(cached)
         return again
 
     def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
@@ -359,7 +363,7 @@ class KvCache:
 
         llama.cpp keeps the parts of a batch that were finished. A recurrent state, however, has
         also absorbed some of the unfinished part, although its positions look right. It returns to
-        where it was marked, or to the last state checkpoint.
+        where it was marked, or to the last state snapshot.
 
         Args:
             tried: The tokens of the evaluation.
@@ -372,15 +376,15 @@ class KvCache:
             return
         if self.recurrent:
             sure = len(self.tokens) if keep is None else min(keep, len(self.tokens))
-            lengths = [length for length in self._checkpoints.lengths if length <= sure]
-            self._cut(Cut(max(lengths, default=0), from_checkpoint=bool(lengths)))
+            lengths = [length for length in self._snapshots.lengths if length <= sure]
+            self._cut(Cut(max(lengths, default=0), from_snapshot=bool(lengths)))
             return
         if tried and is_cell(tried[0]):
             self._forget_unfinished_medium()
             return
-        held = self._last_position() + 1 + len(self.tokens) - self.position
+        cached = self._last_position() + 1 + len(self.tokens) - self.position
         self.tokens += tried
-        self._shorten(max(0, min(held, len(self.tokens))))
+        self._shorten(max(0, min(cached, len(self.tokens))))
         if keep is not None:
             self.roll_back(keep)
 
@@ -413,8 +417,8 @@ class KvCache:
         self._leave(0, None)
         self.clear()
 
-    def lift(self) -> StateRecord | None:
-        """Take the live sequence out of its context, to `settle` it in another one.
+    def detach(self) -> StateRecord | None:
+        """Take the live sequence out of its context, to `attach` it in another one.
 
         The other context must belong to the same model. Do not use the old context afterwards.
 
@@ -425,7 +429,7 @@ class KvCache:
         self._shorten(0)
         return record
 
-    def settle(
+    def attach(
         self, context: Context, record: StateRecord | None, drafting: DraftingState | None = None
     ) -> None:
         """Continue in another, empty context with the sequence lifted from the previous one."""
@@ -437,23 +441,23 @@ class KvCache:
         else:
             self._make_live(record)
 
-    def put_away(self) -> None:
+    def save_to_disk(self) -> None:
         """Write the sequences of named chats to disk before unloading, and drop the rest.
 
         This can take a second for each GB.
         """
         self._forget_deleted()
-        if self.kept.wanted_on_disk(self.chat, array("i", self.tokens), self.adapter):
+        if self.states.belongs_on_disk(self.chat, array("i", self.tokens), self.adapter):
             record = self._live_record()
             if record is not None:
-                self.kept.store(record)
-        self.kept.put_away()
+                self.states.store(record)
+        self.states.save_all()
 
     def _live_cut(self, prompt: Sequence[int]) -> Cut:
         return best_cut(
             self.tokens,
             prompt,
-            self._checkpoints.lengths,
+            self._snapshots.lengths,
             first_position=int(
                 self._api.llama_memory_seq_pos_min(self._context.memory, self.sequence)
             ),
@@ -464,11 +468,11 @@ class KvCache:
     def _cut(self, cut: Cut) -> None:
         memory = self._context.memory
         self._marked = None
-        if cut.keep == len(self.tokens) and not cut.from_checkpoint:
+        if cut.keep == len(self.tokens) and not cut.from_snapshot:
             return
         done = cut.keep > 0
-        if cut.from_checkpoint:
-            state = self._checkpoints.at(cut.keep).state
+        if cut.from_snapshot:
+            state = self._snapshots.at(cut.keep).state
             done = self._native.write(state, partial=True)
         position = self._position_at(cut.keep)
         if not done or not self._api.llama_memory_seq_rm(memory, self.sequence, position, -1):
@@ -480,57 +484,57 @@ class KvCache:
         """Find a sequence that is not live here and keeps enough more tokens to be worth a copy."""
         most, best = keep, None
         # A sequence without the prompt's next token keeps no more than the live sequence does.
-        for tokens, checkpoints, found in self._having(prompt[keep], keep):
-            expected = self._expected(tokens, prompt, checkpoints)
+        for tokens, snapshots, found in self._with_token(prompt[keep], keep):
+            expected = self._expected(tokens, prompt, snapshots)
             if expected > most and (expected - keep) * _COPIED >= len(tokens):
                 most, best = expected, found
         return best
 
-    def _having(
+    def _with_token(
         self, token: int, place: int
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile | KvCache]]:
         """Yield the sequences that have `token` at index `place`.
 
-        The live sequences come first, then those of `Kept.having`.
+        The live sequences come first, then those of `SequenceStore.with_token`.
         """
         for one in self._caches:
             if one is self or one.adapter != self.adapter:
                 continue
             if len(one.tokens) > place and one.tokens[place] == token:
-                yield one.tokens, one._checkpoints.lengths, one
-        yield from self.kept.having(token, place, self.adapter)
+                yield one.tokens, one._snapshots.lengths, one
+        yield from self.states.with_token(token, place, self.adapter)
 
-    def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
-        """Return how many prompt tokens would stay if `held` became live.
+    def _expected(self, cached: Sequence[int], prompt: Sequence[int], snapshots: list[int]) -> int:
+        """Return how many prompt tokens would stay if `cached` became live.
 
         A saved state holds only one sliding window, the last.
         """
-        if len(held) >= self._context.size:
+        if len(cached) >= self._context.size:
             return 0
         return best_cut(
-            held,
+            cached,
             prompt,
-            checkpoints,
-            first_position=max(0, len(held) - without_position(held) - self._sliding_window),
+            snapshots,
+            first_position=max(0, len(cached) - without_position(cached) - self._sliding_window),
             sliding_window=self._sliding_window,
             recurrent=self.recurrent,
         ).keep
 
     def _make_live(self, found: StateRecord | StateFile) -> bool:
-        record = self.kept.load(found)
+        record = self.states.load(found)
         if record is None:
             return False
         self._empty()
-        held, expected = 0, len(record.tokens) - without_position(record.tokens)
+        cached, expected = 0, len(record.tokens) - without_position(record.tokens)
         if self._native.write(record.state):
-            held = self._last_position() + 1
-        if held != expected:
+            cached = self._last_position() + 1
+        if cached != expected:
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
-            self.kept.discard(found)
+            self.states.discard(found)
             self._drop()
             return False
         self.tokens.extend(record.tokens)
-        self._checkpoints.replace(record.checkpoints)
+        self._snapshots.replace(record.snapshots)
         self._restore_drafting(record.extra)
         return True
 
@@ -550,8 +554,8 @@ class KvCache:
 
     @property
     def size_bytes(self) -> int:
-        """The size of a copy of the live sequence, with its checkpoints."""
-        return self._native.size() + self._checkpoints.size
+        """The size of a copy of the live sequence, with its snapshots."""
+        return self._native.size() + self._snapshots.size
 
     def _leave(self, keep: int, chat: str | None) -> None:
         """Keep a copy of the live sequence if much of it would be lost, or if its chat changes.
@@ -560,11 +564,13 @@ class KvCache:
         another chat takes over, not at every change within its own chat.
         """
         changes_hands = self.chat is not None and chat != self.chat
-        if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
-            takes = self.kept.takes(self.size_bytes, for_disk=changes_hands)
+        if _loses_much(len(self.tokens), keep) or (
+            changes_hands and len(self.tokens) >= LEAST_TOKENS
+        ):
+            takes = self.states.can_keep(self.size_bytes, for_disk=changes_hands)
             record = self._live_record() if takes else None
             if record is not None:
-                self.kept.add(record)
+                self.states.add(record)
 
     def _live_record(self) -> StateRecord | None:
         """Copy the live sequence.
@@ -586,7 +592,7 @@ class KvCache:
         return StateRecord(
             array("i", self.tokens),
             state,
-            self._checkpoints.kept,
+            self._snapshots.all,
             self.chat,
             self._drafting.save() if self._drafting is not None else None,
             time_ns(),
@@ -596,16 +602,16 @@ class KvCache:
 
     def _forget_deleted(self) -> None:
         """Forget the sequences of chats that have been deleted."""
-        self.kept.forget_deleted()
+        self.states.forget_deleted()
         for one in self._caches:
-            if self.kept.is_deleted(one.chat):
+            if self.states.is_deleted(one.chat):
                 one.chat = None
 
 
-def _loses_much(held: int, keep: int) -> bool:
+def _loses_much(cached: int, keep: int) -> bool:
     """Return whether so much of a sequence would be lost that it should be kept first.
 
     Asking for an answer again does not count: each repetition would take memory from another chat.
     """
-    lost = held - keep
-    return lost >= WORTH and lost * 4 >= held
+    lost = cached - keep
+    return lost >= LEAST_TOKENS and lost * 4 >= cached

@@ -29,7 +29,7 @@ _MOST_ITEMS: Final = 2000
 _DEPTH: Final = 12
 """The nesting depth to which values are written out in Gemma's format."""
 
-Hold = Callable[[PreparedSchema], PreparedSchema]
+Weaken = Callable[[PreparedSchema], PreparedSchema]
 """A function that removes from a tool's schema what cannot be enforced. Raises GrammarInvalid."""
 
 
@@ -39,12 +39,12 @@ class CallGrammar:
 
     Attributes:
         text: The grammar for llguidance.
-        unheld: The parts of the tools' schemas that the grammar does not enforce: a tool's name,
-            with a path in its schema and the keyword there, or "" for the whole schema.
+        unenforced: The parts of the tools' schemas that the grammar does not enforce: a tool's
+            name, with a path in its schema and the keyword there, or "" for the whole schema.
     """
 
     text: str
-    unheld: tuple[tuple[str, str], ...] = ()
+    unenforced: tuple[tuple[str, str], ...] = ()
 
 
 def call_grammar(
@@ -52,7 +52,7 @@ def call_grammar(
     tools: Sequence[Tool],
     *,
     parallel: bool,
-    hold: Hold | None = None,
+    weaken: Weaken | None = None,
     free: bool = False,
 ) -> CallGrammar:
     """Write the grammar of the text after the first of `form.begins`.
@@ -61,32 +61,34 @@ def call_grammar(
         form: The format in which the model writes calls.
         tools: The tools that the model may call.
         parallel: Whether several calls may follow each other.
-        hold: Weakens the tools' schemas; None leaves them unchanged.
+        weaken: Weakens the tools' schemas; None leaves them unchanged.
         free: Whether to enforce only the names and allow any arguments.
     """
-    if hold is None:
-        told = tuple(json.dumps([it.name, "", dict(it.parameters)]) for it in tools)
-        return _call_grammar(form, told, parallel, free)
+    if weaken is None:
+        described = tuple(json.dumps([tool.name, "", dict(tool.parameters)]) for tool in tools)
+        return _call_grammar(form, described, parallel, free)
     lark = Lark()
-    start, unheld = write_calls(lark, form, tools, parallel=parallel, hold=hold, free=free)
-    return CallGrammar(lark.text(start), unheld)
+    start, unenforced = write_calls(lark, form, tools, parallel=parallel, weaken=weaken, free=free)
+    return CallGrammar(lark.text(start), unenforced)
 
 
 @lru_cache(maxsize=8)  # an agent sends the same tools with each request
 def _call_grammar(
-    form: CallFormat, told: tuple[str, ...], parallel: bool, free: bool
+    form: CallFormat, described: tuple[str, ...], parallel: bool, free: bool
 ) -> CallGrammar:
     lark = Lark()
-    tools = [Tool(*json.loads(it)) for it in told]
-    start, unheld = write_calls(lark, form, tools, parallel=parallel, free=free)
-    return CallGrammar(lark.text(start), unheld)
+    tools = [Tool(*json.loads(tool)) for tool in described]
+    start, unenforced = write_calls(lark, form, tools, parallel=parallel, free=free)
+    return CallGrammar(lark.text(start), unenforced)
 
 
-def arguments_grammar(tool: Tool, *, hold: Hold | None = None, free: bool = False) -> CallGrammar:
+def arguments_grammar(
+    tool: Tool, *, weaken: Weaken | None = None, free: bool = False
+) -> CallGrammar:
     """Write the grammar of one tool's arguments as JSON. See `call_grammar`."""
-    rules = _Rules(Lark(), hold, only_free=free)
+    rules = _Rules(Lark(), weaken, only_free=free)
     text = rules.lark.text(rules.arguments(tool))
-    return CallGrammar(text, tuple(rules.unheld))
+    return CallGrammar(text, tuple(rules.unenforced))
 
 
 def write_calls(
@@ -95,15 +97,15 @@ def write_calls(
     tools: Sequence[Tool],
     *,
     parallel: bool,
-    hold: Hold | None = None,
+    weaken: Weaken | None = None,
     free: bool = False,
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Write the rules of calls; return the name of the start rule and the parts not enforced."""
-    rules = _Rules(lark, hold, only_free=free)
+    rules = _Rules(lark, weaken, only_free=free)
     one = _STYLES[form.style](form, tools, rules)
     rules.add("call", " | ".join(one))
     start = rules.add("calls", _sections(form, parallel=parallel))
-    return start, tuple(dict.fromkeys(rules.unheld))
+    return start, tuple(dict.fromkeys(rules.unenforced))
 
 
 def _sections(form: CallFormat, *, parallel: bool) -> str:
@@ -132,16 +134,16 @@ class _Rules:
 
     Attributes:
         lark: The grammar that the rules are written to.
-        hold: Weakens schemas, if given.
+        weaken: Weakens schemas, if given.
         only_free: Whether arguments can be any JSON.
-        unheld: The parts of the tools' schemas that are not enforced.
+        unenforced: The parts of the tools' schemas that are not enforced.
         known: The rules of schemas already written, by their JSON.
     """
 
     lark: Lark
-    hold: Hold | None = None
+    weaken: Weaken | None = None
     only_free: bool = False
-    unheld: list[tuple[str, str]] = field(default_factory=list)
+    unenforced: list[tuple[str, str]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, body: str) -> str:
@@ -165,20 +167,20 @@ class _Rules:
                 otherwise if self.only_free else schema, otherwise, tool, base
             )
         elif self.only_free:
-            self.unheld.append((tool, ""))
+            self.unenforced.append((tool, ""))
         return self.known[written]
 
     def _json(self, schema: Schema, otherwise: Schema, tool: str, base: str) -> str:
         if self.only_free:
-            self.unheld.append((tool, ""))
+            self.unenforced.append((tool, ""))
         try:
             prepared = prepare_arguments(schema)
-            if self.hold is not None and not self.only_free:
-                prepared = self.hold(prepared)
+            if self.weaken is not None and not self.only_free:
+                prepared = self.weaken(prepared)
         except GrammarInvalid:
-            self.unheld.append((tool, "" if base == "#" else base))
+            self.unenforced.append((tool, "" if base == "#" else base))
             prepared = prepare_arguments(otherwise)
-        self.unheld += [(tool, base + path.removeprefix("#")) for path in prepared.unheld]
+        self.unenforced += [(tool, base + path.removeprefix("#")) for path in prepared.unenforced]
         return self.lark.json(prepared.schema)
 
     def arguments(self, tool: Tool) -> str:
@@ -197,10 +199,10 @@ def _objects(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str
             keys = [form.arguments]
             if form.bare and form.name_key == "name":
                 keys = list(dict.fromkeys([*keys, "parameters", "arguments"]))
-            told = " | ".join(literal(json.dumps(key)) for key in keys)
+            argument_keys = " | ".join(literal(json.dumps(key)) for key in keys)
             inside = (
                 f'{literal(json.dumps(form.name_key))} {blank} ":" {blank} {name} {blank} ","'
-                f' {blank} ({told}) {blank} ":" {blank} {arguments}'
+                f' {blank} ({argument_keys}) {blank} ":" {blank} {arguments}'
             )
             if form.bare:
                 # Models without markers have learnt several spellings; Hearth reads them all.
@@ -233,7 +235,7 @@ def _channels(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[st
     """Write messages of the harmony format, after “to=functions.”."""
     del form
     header = literal(" <|constrain|>json<|message|>")
-    return [f"{literal(it.name)} {header} {rules.arguments(it)}" for it in tools]
+    return [f"{literal(tool.name)} {header} {rules.arguments(tool)}" for tool in tools]
 
 
 def _tagged(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
@@ -242,11 +244,11 @@ def _tagged(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]
     calls = []
     for tool in tools:
         if rules.only_free:
-            rules.unheld.append((tool.name, ""))
+            rules.unenforced.append((tool.name, ""))
             any_ = f"({_BLANKS} {_any_tagged(form, rules)})*"
             calls.append(f"{literal(tool.name + form.names)} {any_} {_BLANKS} {closes}")
             continue
-        ways = [
+        arguments = [
             f"{_BLANKS} {_tagged_argument(form, tool, name, schema, rules)}{mark}"
             if not mark
             else f"({_BLANKS} {_tagged_argument(form, tool, name, schema, rules)}){mark}"
@@ -255,7 +257,7 @@ def _tagged(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]
         names = form.names
         if form.name == "kimi_k3":
             names = '" index="1"' + names
-        calls.append(f"{literal(tool.name + names)} {' '.join(ways)} {_BLANKS} {closes}")
+        calls.append(f"{literal(tool.name + names)} {' '.join(arguments)} {_BLANKS} {closes}")
     return calls
 
 
@@ -320,11 +322,12 @@ def _braces(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]
     """Write calls in Gemma's format, with the arguments ordered by name."""
     if rules.only_free:
         _brace_any(form, rules)
-        rules.unheld += [(it.name, "") for it in tools]
+        rules.unenforced += [(tool.name, "") for tool in tools]
         anything = '"{" (brace-pair ("," brace-pair)*)? "}"'
-        return [f"{literal(it.name)} {anything}" for it in tools]
+        return [f"{literal(tool.name)} {anything}" for tool in tools]
     return [
-        f"{literal(it.name)} {_brace_object(form, it.parameters, rules, _DEPTH)}" for it in tools
+        f"{literal(tool.name)} {_brace_object(form, tool.parameters, rules, _DEPTH)}"
+        for tool in tools
     ]
 
 
@@ -345,18 +348,18 @@ def _brace_object(form: CallFormat, schema: Mapping[str, Any], rules: _Rules, de
 
 def _brace_value(form: CallFormat, schema: object, rules: _Rules, depth: int) -> str:
     """Return the rule for a value in Gemma's format; without a usable schema, any value."""
-    told = schema if isinstance(schema, Mapping) and depth > 0 else {}
-    quote, kind = literal(form.quote), told.get("type")
-    if choices := _choices(told):
-        body = " | ".join(f"{quote} {literal(it)} {quote}" for it in choices)
+    known = schema if isinstance(schema, Mapping) and depth > 0 else {}
+    quote, kind = literal(form.quote), known.get("type")
+    if choices := _choices(known):
+        body = " | ".join(f"{quote} {literal(choice)} {quote}" for choice in choices)
     elif kind == "string":
         body = f"{quote} {rules.lark.until(form.quote)}"
     elif kind in ("integer", "number", "boolean", "null"):
-        body = rules.schema(dict(told), _ANY_VALUE, "")
+        body = rules.schema(dict(known), _ANY_VALUE, "")
     elif kind == "array":
-        body = _array(_brace_value(form, told.get("items"), rules, depth - 1), told)
-    elif kind == "object" and told.get("properties"):
-        body = _brace_object(form, told, rules, depth - 1)
+        body = _array(_brace_value(form, known.get("items"), rules, depth - 1), known)
+    elif kind == "object" and known.get("properties"):
+        body = _brace_object(form, known, rules, depth - 1)
     else:
         body = _brace_any(form, rules)
     return rules.new(body)
@@ -364,7 +367,7 @@ def _brace_value(form: CallFormat, schema: object, rules: _Rules, depth: int) ->
 
 def _array(item: str, schema: Mapping[str, Any]) -> str:
     """Write an array with as many items as the schema allows."""
-    least, most = (schema.get(it) for it in ("minItems", "maxItems"))
+    least, most = (schema.get(keyword) for keyword in ("minItems", "maxItems"))
     least = min(least, _MOST_ITEMS) if isinstance(least, int) else 0
     if most == 0:
         return '"[]"'
@@ -400,19 +403,23 @@ def _properties(tool: Tool) -> Iterable[tuple[str, Mapping[str, Any], str]]:
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
     required = required if isinstance(required, list) else []
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
-        told = schema if isinstance(schema, Mapping) else {}
-        yield str(name), told, "" if name in required else "?"
+        known = schema if isinstance(schema, Mapping) else {}
+        yield str(name), known, "" if name in required else "?"
 
 
 def _definitions(tool: Tool) -> dict[str, Any]:
-    return {it: tool.parameters[it] for it in ("$defs", "definitions") if it in tool.parameters}
+    return {
+        keyword: tool.parameters[keyword]
+        for keyword in ("$defs", "definitions")
+        if keyword in tool.parameters
+    }
 
 
 def _choices(schema: Mapping[str, Any]) -> list[str]:
     """List the allowed texts if the schema is a list of texts, otherwise nothing."""
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
     listed = values if isinstance(values, list) else []
-    return listed if all(isinstance(it, str) for it in listed) else []
+    return listed if all(isinstance(item, str) for item in listed) else []
 
 
 def _between(items: Sequence[tuple[str, bool]], comma: str, rules: _Rules) -> str:
@@ -426,7 +433,7 @@ def _between(items: Sequence[tuple[str, bool]], comma: str, rules: _Rules) -> st
     begun, fresh = '""', '""'
     for body, optional in reversed(items):
         item = rules.new(body)
-        with_comma, alone = f"{literal(comma)} {item} {begun}", f"{item} {begun}"
+        with_comma, without_comma = f"{literal(comma)} {item} {begun}", f"{item} {begun}"
         begun = rules.new(f"{with_comma} | {begun}" if optional else with_comma)
-        fresh = rules.new(f"{alone} | {fresh}" if optional else alone)
+        fresh = rules.new(f"{without_comma} | {fresh}" if optional else without_comma)
     return fresh

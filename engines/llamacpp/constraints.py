@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _WALL_S: Final = 30.0
 """Seconds for a trial on a busy computer; the process limits its own processor time."""
 _ANSWER_BYTES: Final = 1 << 20
-_KEPT: Final = 256
+_MOST_COMPILED: Final = 256
 """The number of grammars that stay compiled: an agent sends the same tools with each request."""
 _MOST_TRIES: Final = 200
 _MOST_LEFT_OUT: Final = 20
@@ -60,7 +60,7 @@ class TokenGuides:
         self._lock = threading.Lock()
         self._trying = threading.Lock()
         self._helper: ServingHelper | None = None
-        self._made: LLTokenizer | None = None
+        self._llg_tokenizer: LLTokenizer | None = None
         self._compiled: OrderedDict[str, LLMatcher] = OrderedDict()
         self._known_faults: OrderedDict[str, str] = OrderedDict()
 
@@ -91,29 +91,29 @@ class TokenGuides:
                 return known
         if error := self.faults([grammar], cancel)[0]:
             raise gbnf.invalid(error)
-        made = self._compile(grammar)
+        matcher = self._compile(grammar)
         with self._lock:
-            self._compiled[grammar] = made
-            while len(self._compiled) > _KEPT:
+            self._compiled[grammar] = matcher
+            while len(self._compiled) > _MOST_COMPILED:
                 self._compiled.popitem(last=False)
-        return made
+        return matcher
 
     def _compile(self, grammar: str) -> LLMatcher:
         from llguidance import LLMatcher
 
-        made = LLMatcher(self._tokenizer(), grammar, log_level=0, limits=parser_limits())
-        if made.is_error():
-            raise gbnf.invalid(_sentence(made.get_error()))
-        return made
+        matcher = LLMatcher(self._tokenizer(), grammar, log_level=0, limits=parser_limits())
+        if matcher.is_error():
+            raise gbnf.invalid(_sentence(matcher.get_error()))
+        return matcher
 
     def _tokenizer(self) -> LLTokenizer:
         from llguidance import LLTokenizer
 
         with self._lock:
-            if self._made is None:
+            if self._llg_tokenizer is None:
                 tokens = _Tokens(self._vocabulary)
-                self._made = LLTokenizer(tokens, eos_token=tokens.ends)  # type: ignore[arg-type]
-            return self._made
+                self._llg_tokenizer = LLTokenizer(tokens, eos_token=tokens.ends)  # type: ignore[arg-type]
+            return self._llg_tokenizer
 
     def faults(self, grammars: Sequence[str], cancel: CancelToken | None = None) -> list[str]:
         """Try grammars in a separate process, and return each one's fault, "" if it has none.
@@ -124,15 +124,19 @@ class TokenGuides:
             Cancelled: `cancel` was set first.
         """
         with self._lock:
-            found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
-        new = [it for it in grammars if it not in found]
+            found = {
+                grammar: self._known_faults[grammar]
+                for grammar in grammars
+                if grammar in self._known_faults
+            }
+        new = [grammar for grammar in grammars if grammar not in found]
         if new:
             found |= zip(new, self._tried(new, cancel or CancelToken()), strict=True)
         with self._lock:
             self._known_faults.update(found)
-            while len(self._known_faults) > _KEPT:
+            while len(self._known_faults) > _MOST_COMPILED:
                 self._known_faults.popitem(last=False)
-        return [found[it] for it in grammars]
+        return [found[grammar] for grammar in grammars]
 
     def _tried(self, grammars: Sequence[str], cancel: CancelToken) -> list[str]:
         from engines.helper.command import module_command
@@ -161,11 +165,11 @@ class TokenGuides:
                 self._helper = helper
             result = helper.ask(list(grammars), _WALL_S, cancel, MEMORY_BYTES, _ANSWER_BYTES)
             if helper.alive and result.out:
-                return [_sentence(it) if it else "" for it in json.loads(result.out)]
+                return [_sentence(fault) if fault else "" for fault in json.loads(result.out)]
             self._close_helper()
         if cancel.cancelled:
             raise Cancelled
-        why = N_("To read it takes more than {cpu_s} seconds, or too much memory.", cpu_s=CPU_S)
+        why = N_("Reading it takes more than {seconds} seconds, or too much memory.", seconds=CPU_S)
         if len(grammars) > 1:
             raise gbnf.invalid(why)
         return [why]
@@ -180,15 +184,15 @@ class TokenGuides:
         with self._trying:
             self._close_helper()
 
-    def held(
-        self, prepared: PreparedSchema, cancel: CancelToken | None = None, *, all_of_it: bool = True
+    def enforceable(
+        self, prepared: PreparedSchema, cancel: CancelToken | None = None, *, strict: bool = True
     ) -> PreparedSchema:
         """Return a schema that llguidance accepts.
 
         Args:
             prepared: The schema to check.
             cancel: Ends the wait.
-            all_of_it: Whether to refuse the schema if a keyword is not accepted; otherwise drop the
+            strict: Whether to refuse the schema if a keyword is not accepted; otherwise drop the
                 keyword.
 
         Raises:
@@ -199,10 +203,10 @@ class TokenGuides:
             if not fault:
                 return prepared
             path, schema, why = self._faulty(prepared, fault, cancel)
-            if all_of_it or schema is None:
+            if strict or schema is None:
                 raise refused(path, why)
             prepared = self._without(prepared, path, schema, cancel)
-        raise refused("#", N_("too much of it cannot be held by a grammar"))
+        raise refused("#", N_("a grammar cannot enforce too many parts of it"))
 
     def _faulty(
         self, prepared: PreparedSchema, fault: str, cancel: CancelToken | None
@@ -225,17 +229,21 @@ class TokenGuides:
         """Drop the part of a schema that is not accepted: one keyword, or all keywords."""
         keys = [key for key in schema if key != "type"]
         tried = [
-            _lark_of(_without_references({it: schema[it] for it in schema if it != key}))
+            _lark_of(
+                _without_references(
+                    {keyword: schema[keyword] for keyword in schema if keyword != key}
+                )
+            )
             for key in keys
         ]
         errors = self.faults(tried, cancel) if tried else []
         key = next((key for key, error in zip(keys, errors, strict=True) if not error), None)
-        for it in keys if key is None else [key]:
-            del schema[it]
+        for keyword in keys if key is None else [key]:
+            del schema[keyword]
         if key is None:
             schema.pop("type", None)
-        unheld = f"{path}: {key}" if key is not None else path
-        return PreparedSchema(prepared.schema, prepared.places, (*prepared.unheld, unheld))
+        unenforced = f"{path}: {key}" if key is not None else path
+        return PreparedSchema(prepared.schema, prepared.places, (*prepared.unenforced, unenforced))
 
 
 class TokenGuide:
@@ -309,12 +317,12 @@ class _Tokens:
 
         texts = (value for form in CALLS for value in vars(form).values())
         written = "\n".join(
-            it
+            text
             for value in texts
-            for it in (value if isinstance(value, tuple) else [value])
-            if isinstance(it, str)
+            for text in (value if isinstance(value, tuple) else [value])
+            if isinstance(text, str)
         )
-        marks = {it for it in vocabulary.control_texts if it and it in written}
+        marks = {text for text in vocabulary.control_texts if text and text in written}
         ends = vocabulary.ends
         self.tokens = []
         for token in range(vocabulary.size):
@@ -346,8 +354,10 @@ def write_answer(
     if sampling.schema is None:
         return gbnf.write(sampling.grammar or "", lark)
     if sampling.grammar:
-        raise gbnf.invalid(N_("A schema comes with it, and an answer can follow only one of them."))
-    return lark.json(guides.held(prepare(sampling.schema), cancel).schema)
+        raise gbnf.invalid(
+            N_("The request also has a schema, and an answer can follow only one of the two.")
+        )
+    return lark.json(guides.enforceable(prepare(sampling.schema), cancel).schema)
 
 
 def _lark_of(schema: Schema) -> str:
@@ -358,10 +368,10 @@ def _lark_of(schema: Schema) -> str:
 def _without_references(schema: Any) -> Any:
     """Return a schema in which every reference to another schema allows anything."""
     if isinstance(schema, list):
-        return [_without_references(it) for it in schema]
+        return [_without_references(item) for item in schema]
     if isinstance(schema, dict):
-        kept = {key: value for key, value in schema.items() if key not in ("$ref", "$defs")}
-        return {key: _without_references(value) for key, value in kept.items()}
+        plain = {key: value for key, value in schema.items() if key not in ("$ref", "$defs")}
+        return {key: _without_references(value) for key, value in plain.items()}
     return schema
 
 
@@ -370,13 +380,15 @@ _NOISE: Final = re.compile(r"^at \d+\(\d+\): |failed to compile JSON schema: |^\
 
 def _sentence(error: str) -> str:
     """Return llguidance's error message without the lines that quote its own text."""
-    lines = (_NOISE.sub("", it).strip() for it in error.splitlines() if "<non-verbose/>" not in it)
+    lines = (
+        _NOISE.sub("", line).strip() for line in error.splitlines() if "<non-verbose/>" not in line
+    )
     return N_("llguidance says: {message}.", message=" ".join(filter(None, lines))[:300])
 
 
 def _no_token() -> GrammarInvalid:
     return GrammarInvalid(
-        N_("The answer cannot go on."),
+        N_("The answer cannot continue."),
         N_("No token of this model follows both the grammar and what is written so far."),
         N_("Ask with another grammar, or without one."),
     )

@@ -265,7 +265,7 @@ class Context(NativeContext):
         self._keep_layer = native.layers.keep
         self._every_row: dict[int, bool] = {}
         self._layers: dict[int, tuple[int, ...]] = {}
-        self._kept: set[int] = set()
+        self._kept_layers: set[int] = set()
         self._rows = {0: 0}
         params = context_params(api, plan)
         params.n_batch = params.n_ubatch = max(params.n_batch, min(least_batch, plan.context))
@@ -295,7 +295,7 @@ class Context(NativeContext):
         self._trial = False
         self._adapters = model.adapters
         self._adapter = ""
-        self._keep_what_is_wanted()
+        self._apply_exposure()
 
     def adapt(self, name: str) -> None:
         """Evaluate with one of the model's LoRA adapters from now on; "" for none."""
@@ -317,12 +317,12 @@ class Context(NativeContext):
             sequence: The number of the sequence.
         """
         self._every_row[sequence] = every_row
-        self._keep_what_is_wanted()
+        self._apply_exposure()
 
     def expose_layers(self, layers: tuple[int, ...], sequence: int = 0) -> None:
         """Keep the inputs of these layers for all tokens, for a sequence's drafter."""
         self._layers[sequence] = layers
-        self._keep_what_is_wanted()
+        self._apply_exposure()
 
     def hide(self, sequence: int = 0) -> None:
         """Keep nothing for this sequence.
@@ -331,7 +331,7 @@ class Context(NativeContext):
         """
         self._every_row.pop(sequence, None)
         self._layers.pop(sequence, None)
-        self._keep_what_is_wanted()
+        self._apply_exposure()
 
     def first_row(self, sequence: int) -> int:
         """Return the first row of a sequence's tokens in the last evaluation that included some."""
@@ -385,7 +385,7 @@ class Context(NativeContext):
         """Evaluate rows of a picture or a sound, all at once if they attend to each other."""
         encoded = part.encoded
         if encoded is None or (encoded.whole and len(part.tokens) != encoded.count):
-            raise ValueError("a picture that is looked at as a whole comes in one part")
+            raise ValueError("a picture whose rows attend to each other must come in one part")
         if self._trial:
             self._trial = False
             self._api.llama_set_n_threads(self.pointer, *self._threads)
@@ -401,11 +401,11 @@ class Context(NativeContext):
         finally:
             self._api.llama_set_causal_attn(self.pointer, True)
 
-    def _keep_what_is_wanted(self) -> None:
+    def _apply_exposure(self) -> None:
         self._keep_hidden(self.pointer, bool(self._every_row), not any(self._every_row.values()))
-        wanted = {layer for layers in self._layers.values() for layer in layers}
+        exposed = {layer for layers in self._layers.values() for layer in layers}
         # llama.cpp plans its memory again at every change.
-        if wanted != self._kept:
-            for layer in wanted | self._kept:
-                self._keep_layer(self.pointer, layer, layer in wanted)
-            self._kept = wanted
+        if exposed != self._kept_layers:
+            for layer in exposed | self._kept_layers:
+                self._keep_layer(self.pointer, layer, layer in exposed)
+            self._kept_layers = exposed

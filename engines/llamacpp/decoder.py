@@ -119,13 +119,13 @@ class Decoding:
         self.evaluated = self.decoded = 0
         self.drawn: DrawnRun | None = None  # in the current step
         self.runs: list[DrawnRun] = []  # from finished steps, not yet taken; two at most
-        self.waits = False  # a thread waits for the next run
+        self.awaited = False  # a thread waits for the next run
         self.error: Exception | None = None
-        self._beside_s = 0.0  # seconds spent on drafts outside a step since the last `learn`
+        self._overhead_s = 0.0  # seconds spent on drafts outside a step since the last `learn`
         self._pending: list[int] = []  # must be evaluated before the next token can be drawn
         self._stops: list[int] = []  # lengths of the sequence at which an evaluation must end
         self._latest: DrawnRun | None = None
-        self._given = 0  # the length of the prompt plus the tokens that were given out
+        self._delivered = 0  # the length of the prompt plus the tokens that were given out
         self._left = 0  # number of tokens that may still be drawn
         self._last_row = 0  # this answer's last row in the last evaluation that included it
         self._began = self._proposed_s = 0.0
@@ -144,8 +144,8 @@ class Decoding:
         self._read(prompt, len(prompt) if stable is None else stable)
         self._left = max_tokens or maxsize
 
-    def look(self, media: PromptMedia, held: int) -> None:
-        """Encode the pictures and sounds of the prompt that come after its first `held` tokens.
+    def encode_media(self, media: PromptMedia, cached: int) -> None:
+        """Encode the pictures and sounds of the prompt that come after its first `cached` tokens.
 
         This takes as long as a long prompt does, and no step of the loop waits for it.
 
@@ -155,12 +155,12 @@ class Decoding:
         """
         began = perf_counter()
         self._media = media
-        media.prepare(held, self.cancel)
+        media.prepare(cached, self.cancel)
         self.prefill_s += perf_counter() - began
 
-    def give(self, run: DrawnRun, number: int) -> int:
+    def deliver(self, run: DrawnRun, number: int) -> int:
         """Return token `number` of a run, counted from 0, and note that it was given out."""
-        self._given = run.first + number + 1
+        self._delivered = run.first + number + 1
         return run.tokens[number]
 
     @property
@@ -169,37 +169,37 @@ class Decoding:
         return self._cache.adapter
 
     @property
-    def reads(self) -> bool:
+    def has_prompt_left(self) -> bool:
         """Whether some of the prompt must be evaluated before a token can be drawn."""
         return bool(self._stops)
 
     @property
-    def looks(self) -> bool:
+    def next_is_medium(self) -> bool:
         """Whether the next part is a picture or a sound, which is evaluated separately."""
         return bool(self._stops) and is_cell(self._pending[0])
 
-    def part(self, room: int, others: int) -> BatchPart:
+    def part(self, room: int, other_answers: int) -> BatchPart:
         """Return this answer's part of the next evaluation.
 
         Args:
             room: The most tokens that the part may have.
-            others: Number of other answers that are written in the same evaluation.
+            other_answers: Number of other answers that are written in the same evaluation.
         """
         began = perf_counter()
         drafts: Sequence[int] = ()
-        held = len(self._cache.tokens)
+        cached = len(self._cache.tokens)
         if self._stops:
-            if not (self.looks and held and is_cell(self._cache.tokens[-1])):
-                self._cache.checkpoint()  # nothing continues from the middle of a picture
-            return self._slice(min(room, self._stops[0] - held), held)
+            if not (self.next_is_medium and cached and is_cell(self._cache.tokens[-1])):
+                self._cache.save_snapshot()  # nothing continues from the middle of a picture
+            return self._slice(min(room, self._stops[0] - cached), cached)
         run = self._latest
         if run is None:
             raise RuntimeError("there is no token to go on from")
         place = run.first + len(run.tokens) - 1
         self._pending = again = [*self._cut(place), run.tokens[-1]]
-        held = len(self._cache.tokens)
+        cached = len(self._cache.tokens)
         if self._speculation is not None:
-            self._speculation.run_beside(others)
+            self._speculation.set_other_answers(other_answers)
             repeated, size = len(again) - 1, self._context.size
             most = min(self._context.drafts - repeated, room - len(again), size - place - 1)
             most = max(0, min(most, self._left - 1))
@@ -209,15 +209,15 @@ class Decoding:
                 self._cache.mark()
         self._proposed_s = perf_counter() - began
         tokens, position = (*again, *drafts), self._cache.position
-        return BatchPart(tokens, held, 1 + len(drafts), self.sequence, position)
+        return BatchPart(tokens, cached, 1 + len(drafts), self.sequence, position)
 
-    def _slice(self, room: int, held: int) -> BatchPart:
+    def _slice(self, room: int, cached: int) -> BatchPart:
         """Return the next slice of the prompt, either text or part of a picture or a sound."""
         encoded = None
-        if self.looks and self._media is not None:
-            encoded = self._media.at(held)
+        if self.next_is_medium and self._media is not None:
+            encoded = self._media.at(cached)
             room = self._context.batch_size
-            count = min(encoded.start + encoded.count - held, room)
+            count = min(encoded.start + encoded.count - cached, room)
             tokens = self._pending[:count]
         else:
             if self._judge is not None:
@@ -227,9 +227,9 @@ class Decoding:
         if self._judge is not None:
             outputs = len(tokens)
         position = self._cache.position
-        return BatchPart(tokens, held, outputs, self.sequence, position, encoded)
+        return BatchPart(tokens, cached, outputs, self.sequence, position, encoded)
 
-    def took(self, part: BatchPart, began: float, evaluated_s: float, *, shared: bool) -> None:
+    def draw_from(self, part: BatchPart, began: float, evaluated_s: float, *, shared: bool) -> None:
         """Draw from the logits of an evaluation that included `part` of this answer.
 
         Args:
@@ -262,14 +262,14 @@ class Decoding:
             self._speculation.observe((*self._pending, *run[:-1]), part.start)
             step_s = evaluated_s + ended - drawing
             self._speculation.learn(
-                drafts, run, self._proposed_s, step_s, self._beside_s, shared=shared
+                drafts, run, self._proposed_s, step_s, self._overhead_s, shared=shared
             )
-            self._beside_s = perf_counter() - ended
-        self.decode_s += ended - began + self._beside_s
+            self._overhead_s = perf_counter() - ended
+        self.decode_s += ended - began + self._overhead_s
         self.decoded += len(run)
         self._note(run, place)
 
-    def drop(self, part: BatchPart, result: int) -> None:
+    def fail(self, part: BatchPart, result: int) -> None:
         """Give up after an evaluation that included `part` of this answer was aborted or failed."""
         self._recover(part)
         if result == ABORTED:
@@ -287,7 +287,7 @@ class Decoding:
             N_("Ask again; if that does not help, start a new chat."),
         )
 
-    def go_back(self, part: BatchPart) -> None:
+    def rewind(self, part: BatchPart) -> None:
         """Go back to before a failed evaluation that included `part`, to try it again."""
         rest = self._pending[len(part.tokens) :]
         known = [*self._cache.tokens, *part.tokens[: len(self._pending)]]
@@ -296,48 +296,48 @@ class Decoding:
         self._stops = self._stops or [len(known)]
 
     @property
-    def holds_too_much(self) -> bool:
+    def has_extra_tokens(self) -> bool:
         """Whether the cache holds more tokens than an answer that ends here leaves in it."""
         return self._speculation is not None and self._end() < len(self._cache.tokens)
 
-    def settle(self) -> None:
+    def trim_cache(self) -> None:
         """Cut the cache to the tokens that an answer that ends here leaves in it."""
         self._cut(self._end())
 
     def _end(self) -> int:
         """Return how many tokens of an answer that ends here may stay in the cache."""
-        run, given = self._latest, self._given
+        run, delivered = self._latest, self._delivered
         if run is None or self.error is not None:
             return len(self._cache.tokens)
         # Whether the last token that was given out was evaluated, too, or is followed by the end.
-        followed = run.first >= given or (
-            run.finish == "stop" and given == run.first + len(run.tokens)
+        followed = run.first >= delivered or (
+            run.finish == "stop" and delivered == run.first + len(run.tokens)
         )
-        return given if followed else given - 1
+        return delivered if followed else delivered - 1
 
     def _read(self, prompt: Sequence[int], stable: int) -> None:
         """Note which tokens of a prompt must be evaluated, and where evaluations must end.
 
-        If the memory cannot go back, the last token is evaluated alone: with a state checkpoint
+        If the memory cannot go back, the last token is evaluated alone: with a state snapshot
         before it, another answer to the same prompt costs one token. If the next prompt will lack
         the last tokens, where the reasoning begins, all of those are evaluated separately. For a
         model with a sliding window, a short part is simply evaluated again, which takes less time
         than an extra call each time.
         """
         self._began = perf_counter()
-        held, length = len(self._cache.tokens), len(prompt)
-        alone = self._cache.recurrent or length - held > _SHORT
+        cached, length = len(self._cache.tokens), len(prompt)
+        separately = self._cache.recurrent or length - cached > _SHORT
         end = length
-        if self._cache.needs_checkpoints and (alone or stable < length):
-            end = max(held, whole_length(prompt, min(stable, length - 1)))
-        self._stops = [stop for stop in dict.fromkeys((end, length)) if stop > held]
-        self._pending = list(prompt[held:])
-        self._given = length
+        if self._cache.needs_snapshots and (separately or stable < length):
+            end = max(cached, whole_length(prompt, min(stable, length - 1)))
+        self._stops = [stop for stop in dict.fromkeys((end, length)) if stop > cached]
+        self._pending = list(prompt[cached:])
+        self._delivered = length
 
     def _have_read(self, part: BatchPart, *, whole: bool) -> None:
         del self._pending[: len(part.tokens)]
-        held = len(self._cache.tokens)
-        self._stops = [stop for stop in self._stops if stop > held]
+        cached = len(self._cache.tokens)
+        self._stops = [stop for stop in self._stops if stop > cached]
         if self._speculation is not None:
             self._speculation.observe(part.tokens, part.start)
         if not self.first_token_at:
@@ -390,7 +390,7 @@ class Decoding:
         again = self._cache.roll_back(length)
         self._speculation.roll_back(length)
         spent = perf_counter() - began
-        self._beside_s += spent
+        self._overhead_s += spent
         self.decode_s += spent
         return again
 

@@ -38,10 +38,10 @@ class Devices:
     ) -> None:
         self._command = tuple(command)
         self._clock = clock
-        self._seen: tuple[float, tuple[NativeDevice, ...]] | None = None
+        self._listed: tuple[float, tuple[NativeDevice, ...]] | None = None
         self._failed: tuple[float, EngineUnavailable] | None = None
 
-    def look(self) -> tuple[NativeDevice, ...]:
+    def list_devices(self) -> tuple[NativeDevice, ...]:
         """Return the devices, including the processor. Raises EngineUnavailable."""
         native = loaded_native()
         if native is not None and native.complete:
@@ -49,13 +49,13 @@ class Devices:
         now = self._clock()
         if self._failed is not None and now - self._failed[0] <= FAILED_S:
             raise self._failed[1]
-        if self._seen is None or now - self._seen[0] > FRESH_S:
+        if self._listed is None or now - self._listed[0] > FRESH_S:
             try:
-                self._seen = now, self._ask()
+                self._listed = now, self._ask()
             except EngineUnavailable as error:
                 self._failed = self._clock(), error
                 raise
-        return self._seen[1]
+        return self._listed[1]
 
     def _ask(self) -> tuple[NativeDevice, ...]:
         try:
@@ -69,7 +69,7 @@ class Devices:
                 )
             ) from error
         except (NoResult, TypeError) as error:
-            odd = N_("The process answered something else.")
+            odd = N_("The process gave an unexpected answer.")
             why = error.why if isinstance(error, NoResult) else odd
             raise unavailable(
                 N_("The process that checks the devices failed. {why}", why=why)

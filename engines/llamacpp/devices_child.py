@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engines.helper.child import Say, report
+from engines.helper.child import WriteLine, report
 from engines.llamacpp.native import load_native
 
 
-def look(_say: Say) -> list[dict[str, object]]:
+def list_devices(_write: WriteLine) -> list[dict[str, object]]:
     """Return the devices as JSON values. Raises EngineUnavailable."""
     native = load_native()
     native.load_cards()
@@ -14,4 +14,4 @@ def look(_say: Say) -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    report(look)
+    report(list_devices)

@@ -20,7 +20,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineFailed, MessageTooLong, Unsupported
 from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Batch, BatchPart, NativeContext
 from engines.llamacpp.model import Model, open_model
-from engines.llamacpp.native import Native, give_back_memory
+from engines.llamacpp.native import Native, release_freed_memory
 from engines.models.gguf.header import GgufHeader
 from engines.sentences import N_
 from engines.types import LlamaPlan, LoadedModel, ModelKind, Ranking, Vectors
@@ -78,9 +78,9 @@ class Embedder:
                 N_("It is made to judge how well documents answer a question."),
                 N_("Choose an embedding model."),
             )
-        given = [self._tokens(text, number, cancel) for number, text in enumerate(texts, start=1)]
-        vectors = self._evaluated(given, self.dimensions, cancel)
-        return Vectors(tuple(map(_of_length_one, vectors)), sum(map(len, given)))
+        tokens = [self._tokens(text, number, cancel) for number, text in enumerate(texts, start=1)]
+        vectors = self._evaluated(tokens, self.dimensions, cancel)
+        return Vectors(tuple(map(_of_length_one, vectors)), sum(map(len, tokens)))
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
         """Score how well each document answers the query. See `Engine.rerank`."""
@@ -90,19 +90,19 @@ class Embedder:
                 N_("It turns texts into vectors."),
                 N_("Choose a model that is made to rank."),
             )
-        given = [
+        pairs = [
             self._pair(query, document, at, cancel)
             for at, document in enumerate(documents, start=1)
         ]
-        scores = self._evaluated(given, 1, cancel)
-        return Ranking(tuple(score for (score,) in scores), sum(map(len, given)))
+        scores = self._evaluated(pairs, 1, cancel)
+        return Ranking(tuple(score for (score,) in scores), sum(map(len, pairs)))
 
     def close(self) -> None:
         """End the thread, and free the context and the model."""
         self._thread.shutdown()
         self._context.close()
         self.model.close()
-        give_back_memory()
+        release_freed_memory()
 
     def _open(self, native: Native, plan: LlamaPlan, pooling: int) -> NativeContext:
         params = native.api.llama_context_default_params()
@@ -132,12 +132,17 @@ class Embedder:
         vocabulary = self.model.vocabulary
         template = self._api.llama_model_chat_template(self.model.pointer, b"rerank")
         if template is None:
-            ask, tell = vocabulary.plain_tokens(query), vocabulary.plain_tokens(document)
-            return vocabulary.joined_pair(ask, tell)
+            query_tokens, document_tokens = (
+                vocabulary.plain_tokens(query),
+                vocabulary.plain_tokens(document),
+            )
+            return vocabulary.joined_pair(query_tokens, document_tokens)
         tokens: list[int] = []
         for part in _parts(template.decode(errors="replace")):
-            given = {"{query}": query, "{document}": document}.get(part)
-            tokens += vocabulary.tokenise(part) if given is None else vocabulary.plain_tokens(given)
+            filling = {"{query}": query, "{document}": document}.get(part)
+            tokens += (
+                vocabulary.tokenise(part) if filling is None else vocabulary.plain_tokens(filling)
+            )
         return tokens
 
     def _require_room(self, text: str, number: int, cancel: CancelToken) -> None:
@@ -168,14 +173,14 @@ class Embedder:
         found: list[list[float]] = []
         with self._working:
             self._flag.clear()
-            forget = cancel.on_cancel(self._flag.set)
+            unregister = cancel.on_cancel(self._flag.set)
             try:
                 for group in self._groups(texts):
                     if cancel.cancelled:
                         raise Cancelled
                     found += self._together(group, width)
             finally:
-                forget()
+                unregister()
         return found
 
     def _groups(self, texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
@@ -211,7 +216,7 @@ class Embedder:
         row = self._api.llama_get_embeddings_seq(self._context.pointer, sequence)
         if not row:
             raise EngineFailed(
-                N_("The model gave nothing for a text."),
+                N_("The model returned nothing for a text."),
                 N_("llama.cpp made no vector of its tokens."),
                 N_("Choose another embedding model."),
             )

@@ -99,7 +99,7 @@ class LlamaCppEngine:
         so.
         """
 
-        def told(share: float) -> None:
+        def report_progress(share: float) -> None:
             self._loading = share
             progress(share)
 
@@ -107,13 +107,13 @@ class LlamaCppEngine:
             self._unload()
             self._loading = 0.0
             try:
-                loaded, notes = self._load(plan, told, cancel), self._left_out()
+                loaded, notes = self._load(plan, report_progress, cancel), self._left_out()
             except (EngineFailed, ModelRefused, NotEnoughMemory) as error:
                 if not plan.gpu_layers:
                     raise
                 logger.warning("not loaded on %s: %s", plan.devices, error)
                 processor = replace(plan, gpu_layers=0, devices=(), experts_in_ram=0)
-                loaded = self._load(processor, told, cancel)
+                loaded = self._load(processor, report_progress, cancel)
                 notes = (
                     N_("It runs on the processor. On the graphics card: {why}", why=error.why),
                 )
@@ -134,7 +134,7 @@ class LlamaCppEngine:
         plan, notes = self._safe(header, plan, drafter, cancel)
         native = load_native()
         mtp = header.mtp == "embedded" and plan.draft_max > 0
-        held = resident_bytes()
+        before_bytes = resident_bytes()
         with native.log.listen() as lines, ExitStack() as opened:
             model = open_model(native, plan, progress, cancel, mtp=mtp)
             opened.callback(model.close)
@@ -143,7 +143,7 @@ class LlamaCppEngine:
                 try:
                     projector = open_projector(native, model, plan, cancel)
                 except EngineError as error:
-                    notes = (_takes_none(error),)
+                    notes = (_without_media_note(error),)
                 else:
                     opened.callback(projector.close)
             if cancel.cancelled:
@@ -158,7 +158,7 @@ class LlamaCppEngine:
             self._loaded.report,
             notes=(*self._loaded.report.notes, *notes),
             buffers=allocated(read_account(lines)),
-            grown_bytes=max(0, resident_bytes() - held),
+            grown_bytes=max(0, resident_bytes() - before_bytes),
         )
 
     def _safe(
@@ -182,8 +182,10 @@ class LlamaCppEngine:
         except EngineError as error:
             if plan.projector is None:
                 raise
-            alone, _ = self._safe(header, replace(plan, projector=None), drafter, cancel)
-            return alone, (_takes_none(error),)
+            without_projector, _ = self._safe(
+                header, replace(plan, projector=None), drafter, cancel
+            )
+            return without_projector, (_without_media_note(error),)
         return plan, ()
 
     def _load_embedder(
@@ -199,7 +201,7 @@ class LlamaCppEngine:
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
-        return answer(self._lent(request), request, cancel)
+        return answer(self._lend(request), request, cancel)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count the tokens of the request. See `Engine.measure`."""
@@ -219,7 +221,7 @@ class LlamaCppEngine:
         """Return the tokens' text. See `Engine.detokenize`."""
         with self._in_use.using():
             vocabulary = self._vocabulary()
-            pieces = map(vocabulary.shown, vocabulary.require_tokens(tokens))
+            pieces = map(vocabulary.display_bytes, vocabulary.require_tokens(tokens))
             return b"".join(pieces).decode(errors="replace")
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
@@ -237,7 +239,7 @@ class LlamaCppEngine:
         with self._guard.exclusive():
             loaded = self.chat_model
             try:
-                loaded.suit("on")
+                loaded.switch_context("on")
             except BaseException:
                 self._unload()
                 raise
@@ -256,8 +258,8 @@ class LlamaCppEngine:
         loaded = self._loaded
         if loaded is None:
             return None
-        held = sum(len(slot.cache.tokens) for slot in loaded.slots)
-        return held / (loaded.report.context * len(loaded.slots))
+        used = sum(len(slot.cache.tokens) for slot in loaded.slots)
+        return used / (loaded.report.context * len(loaded.slots))
 
     def close(self) -> None:
         """Unload the model. See `Engine.close`."""
@@ -270,7 +272,7 @@ class LlamaCppEngine:
         return self._loaded.model.adapters.names if self._loaded is not None else ()
 
     @contextmanager
-    def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
+    def _lend(self, request: ChatRequest) -> Iterator[Loaded]:
         """Lend the loaded model to one answer until it ends; other answers can use it, too."""
         loaded = self._loaded
         if loaded is not None and (adapter := adapter_of(request, loaded.plan.adapters)):
@@ -297,14 +299,14 @@ class LlamaCppEngine:
             N_("Choose a chat model."),
         )
 
-    def _reading(self, what: str) -> Embedder:
+    def _reading(self, ability: str) -> Embedder:
         """Return the loaded model for vectors or ranks. Raises an error if none is loaded."""
         if self._embedder is not None:
             return self._embedder
         if self._loaded is None:
             raise nothing_loaded()
         raise Unsupported(
-            N_("The model cannot {what}.", what=what),
+            N_("The model cannot {what}.", what=ability),
             N_("It is made for chats."),
             N_("Choose a model that is made for this."),
         )
@@ -321,11 +323,13 @@ class LlamaCppEngine:
         with self._in_use.unloading():
             loaded, self._loaded = self._loaded, None
             embedder, self._embedder = self._embedder, None
-        for held in (loaded, embedder):
-            if held is not None:
-                held.close()
+        for owner in (loaded, embedder):
+            if owner is not None:
+                owner.close()
 
 
-def _takes_none(error: EngineError) -> str:
+def _without_media_note(error: EngineError) -> str:
     """Say that the model was loaded without its projector, and why."""
-    return N_("It takes no pictures and no sounds. {what} {why}", what=error.what, why=error.why)
+    return N_(
+        "This model cannot take pictures or sounds. {what} {why}", what=error.what, why=error.why
+    )

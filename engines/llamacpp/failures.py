@@ -59,18 +59,18 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
     if _THREADS.search(log):
         return NotEnoughMemory(
             N_("There is not enough memory to load “{name}”.", name=model.name),
-            N_("The system gave it no more memory, or no further thread."),
+            N_("The system did not give it more memory or another thread."),
             N_("Close other programs, or choose a smaller model or quantisation."),
         )
     if _DAMAGED.search(log):
         return ModelDamaged(
             N_("The model file “{name}” is damaged.", name=model.name),
-            N_("llama.cpp says: {message}.", message=_last_word(log)),
+            N_("llama.cpp says: {message}.", message=_reason_in(log)),
             N_("Download the file again, or get it from another place."),
         )
     return EngineFailed(
         N_("“{name}” could not be loaded.", name=model.name),
-        N_("llama.cpp says: {message}.", message=_last_word(log)),
+        N_("llama.cpp says: {message}.", message=_reason_in(log)),
         N_("Try another model, or update Hearth."),
         terminal=N_(
             "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks."
@@ -90,14 +90,14 @@ def projector_failure(projector: Path, lines: Iterable[str]) -> EngineError:
     what = N_("The projector “{name}” cannot be used.", name=projector.name)
     if _OTHER_WIDTH.search(log):
         return ProjectorRefused(
-            what, N_("It was made for another model."), N_("Get the projector of this very model.")
+            what, N_("It was made for another model."), N_("Get the projector of this model.")
         )
     if found := _PROJECTOR.search(log):
         why = N_("The llama.cpp in this version does not know its kind, “{found}”.", found=found[1])
         return ProjectorRefused(what, why, N_("Update Hearth, or choose another model."))
     return ProjectorRefused(
         what,
-        N_("llama.cpp says: {message}.", message=_last_word(log)),
+        N_("llama.cpp says: {message}.", message=_reason_in(log)),
         N_("Download the file again, or get it from another place."),
     )
 
@@ -137,7 +137,7 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
         return out_of_memory()
     return EngineFailed(
         N_("“{name}” was loaded, but cannot be started.", name=model.name),
-        N_("llama.cpp says: {message}.", message=_last_word(log)),
+        N_("llama.cpp says: {message}.", message=_reason_in(log)),
         N_("Try another model, or update Hearth."),
         terminal=N_(
             "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks."
@@ -145,7 +145,7 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
     )
 
 
-def _last_word(log: str) -> str:
+def _reason_in(log: str) -> str:
     """Return the most telling line: the last one that does more than repeat the failure."""
     telling = [
         line

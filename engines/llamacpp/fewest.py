@@ -20,7 +20,7 @@ _KINDS: Final = (
     _BEYOND,
 )
 """Letters, digits, all other ASCII characters except blanks, and bytes beyond ASCII."""
-_OTHERS: Final = tuple(bytes(range(0x100)).translate(None, kind) for kind in _KINDS)
+_COMPLEMENTS: Final = tuple(bytes(range(0x100)).translate(None, kind) for kind in _KINDS)
 _SHAPE: Final = bytes(0x20 if byte in _BLANKS else 0x78 for byte in range(0x100))
 _NEEDED: Final = frozenset(range(0x100)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
 """The bytes that UTF-8 consists of."""
@@ -56,4 +56,4 @@ class FewestTokens:
 def _counts(data: bytes) -> tuple[int, ...]:
     """Return the number of words that begin in a text, and its number of bytes of each kind."""
     words = (b" " + data.translate(_SHAPE)).count(b" x")
-    return (words, *(len(data.translate(None, others)) for others in _OTHERS))
+    return (words, *(len(data.translate(None, complement)) for complement in _COMPLEMENTS))

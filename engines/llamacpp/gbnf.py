@@ -71,7 +71,7 @@ class PartRun:
 class Alternatives:
     """Parts of which exactly one is chosen."""
 
-    ways: tuple[Node, ...]
+    options: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _references(node: Node) -> Iterator[str]:
         elif isinstance(part, PartRun):
             waiting += part.parts
         elif isinstance(part, Alternatives):
-            waiting += part.ways
+            waiting += part.options
         elif isinstance(part, Repeat):
             waiting.append(part.item)
 
@@ -153,7 +153,7 @@ def _extent(node: Node) -> tuple[int, int]:
     if isinstance(node, PartRun):
         parts = node.parts
     elif isinstance(node, Alternatives):
-        parts = node.ways
+        parts = node.options
     found = [_extent(part) for part in parts] or [(1, 1)]
     return max(times for times, _ in found), sum(size for _, size in found)
 
@@ -172,7 +172,7 @@ def _can_end(rules: dict[str, Node]) -> set[str]:
         if isinstance(node, PartRun):
             return all(map(ends, node.parts))
         if isinstance(node, Alternatives):
-            return any(map(ends, node.ways))
+            return any(map(ends, node.options))
         return not isinstance(node, Repeat) or not node.least or ends(node.item)
 
     waiting = list(rules)
@@ -257,10 +257,10 @@ class _Writer:
         if isinstance(node, PartRun):
             shape = _NOTHING
             for part in node.parts:
-                shape = _behind(shape, self._shape(part))
+                shape = _followed_by(shape, self._shape(part))
             return shape
         if isinstance(node, Alternatives):
-            return _either([self._shape(way) for way in node.ways])
+            return _either([self._shape(option) for option in node.options])
         return _repeated(self._shape(node.item), node.least, node.most)
 
     def _regular(self, node: Node) -> str:
@@ -281,16 +281,16 @@ class _Writer:
 
     def _parts(self, parts: Sequence[Node]) -> Iterator[str]:
         for at, part in enumerate(parts):
-            safe = self._is_regular(part) and not self._goes_on(part, parts[at + 1 :])
+            safe = self._is_regular(part) and not self._can_continue(part, parts[at + 1 :])
             if safe or not self._is_regular(part):
                 yield self._rule(part)
             else:
                 yield self._single(part)
 
-    def _goes_on(self, part: Node, behind: Iterable[Node]) -> bool:
+    def _can_continue(self, part: Node, following: Iterable[Node]) -> bool:
         """Return whether the longest match of a part could take text of the parts after it."""
         more = self._shape(part).more
-        for other in behind:
+        for other in following:
             if not self._is_regular(other):
                 return False
             shape = self._shape(other)
@@ -320,7 +320,7 @@ class _Writer:
         if isinstance(node, Characters):
             return _set(node)
         if isinstance(node, Alternatives):
-            return f"({' | '.join(map(write_part, node.ways))})"
+            return f"({' | '.join(map(write_part, node.options))})"
         if isinstance(node, PartRun):
             return f"({' '.join(map(write_part, node.parts))})" if node.parts else '""'
         if isinstance(node, Repeat):
@@ -338,7 +338,9 @@ _MOST_RANGES: Final = 200
 
 def _joined(*several: Iterable[tuple[int, int]]) -> Ranges:
     found: list[tuple[int, int]] = []
-    for low, high in sorted(it for ranges in several for it in ranges if it[0] <= it[1]):
+    for low, high in sorted(
+        one_range for ranges in several for one_range in ranges if one_range[0] <= one_range[1]
+    ):
         if found and low <= found[-1][1] + 1:
             found[-1] = found[-1][0], max(found[-1][1], high)
         else:
@@ -362,7 +364,7 @@ def _meet(one: Ranges, other: Ranges) -> bool:
 _NOTHING: Final = _Shape(empty=True, first=(), more=(), all=())
 
 
-def _behind(one: _Shape, other: _Shape) -> _Shape:
+def _followed_by(one: _Shape, other: _Shape) -> _Shape:
     """Return the shape of one part followed by another."""
     both = _joined(one.all, other.all)
     more = other.more
@@ -378,12 +380,12 @@ def _behind(one: _Shape, other: _Shape) -> _Shape:
     )
 
 
-def _either(ways: Sequence[_Shape]) -> _Shape:
-    first = _joined(*(it.first for it in ways))
-    every = _joined(*(it.all for it in ways))
-    more = _joined(*(it.more for it in ways))
-    empty = any(it.empty for it in ways)
-    apart = sum(high - low + 1 for it in ways for low, high in it.first) == sum(
+def _either(options: Sequence[_Shape]) -> _Shape:
+    first = _joined(*(shape.first for shape in options))
+    every = _joined(*(shape.all for shape in options))
+    more = _joined(*(shape.more for shape in options))
+    empty = any(shape.empty for shape in options)
+    apart = sum(high - low + 1 for shape in options for low, high in shape.first) == sum(
         high - low + 1 for low, high in first
     )
     if not apart:

@@ -20,7 +20,7 @@ _STACK_BYTES = 512 << 10
 
 def main() -> None:
     """Answer requests until standard input ends."""
-    say, orders = begin_serving()
+    write, orders = begin_serving()
     from llguidance import LLTokenizer
 
     threading.stack_size(_STACK_BYTES)
@@ -31,7 +31,7 @@ def main() -> None:
         thread = threading.Thread(target=_try, args=(tokenizer, order, found))
         thread.start()
         thread.join()
-        say(found)
+        write(found)
 
 
 def _try(tokenizer: object, grammars: list[str], found: list[str]) -> None:

@@ -13,7 +13,7 @@ from engines.llamacpp.lark import Lark
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, weighs
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, changes_ranking
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def open_sampler(
         guide = model.guides.open(lark.text(start), begun, cancel)
     if guide is not None or later:
         return GuidedSampler(native, model.vocabulary.size, sampling, seed, prior, guide)
-    if sampling.temperature <= 0 and not weighs(sampling):
+    if sampling.temperature <= 0 and not changes_ranking(sampling):
         return Greedy(native, model.vocabulary.size)
     return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
 
@@ -88,6 +88,7 @@ class GuidedSampler(ChainSampler):
         self._ids = self._candidates["id"].copy()
 
     def draw(self, context: Context, row: int = -1) -> int:
+        """Draw the next token, from the allowed ones if the first choice is not allowed."""
         if self._guide is None or not self._guiding:
             return super().draw(context, row)
         token = self._draw(context, row, None)
@@ -97,6 +98,7 @@ class GuidedSampler(ChainSampler):
         return token
 
     def take(self, token: int) -> None:
+        """Note a forced token in the chain and in the grammar."""
         if self._guide is not None and self._guiding:
             self._guide.accept(token)
         super().take(token)

@@ -46,7 +46,7 @@ _OF_TYPE: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """The keywords that apply only to values of one type."""
 
-_UNHELD: Final = (
+_UNENFORCED: Final = (
     "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "contains",
     "$dynamicRef", "$recursiveRef",
 )  # fmt: skip
@@ -58,7 +58,7 @@ _COUNTS: Final = (
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _PARTS: Final = ("allOf", "anyOf", "oneOf", "$ref")
 
-_UNHELD_FORMATS: Final = (
+_UNENFORCED_FORMATS: Final = (
     "idn-email", "idn-hostname", "uri-reference", "iri", "iri-reference", "uri-template",
     "json-pointer", "relative-json-pointer", "regex",
 )  # fmt: skip
@@ -114,12 +114,12 @@ class PreparedSchema:
     Attributes:
         schema: The schema; `$ref` in it refers to its `$defs`.
         places: Each schema within it, with its path in the original schema.
-        unheld: The keywords that were left out, each after its path.
+        unenforced: The keywords that were left out, each after its path.
     """
 
     schema: Schema
     places: tuple[tuple[str, Schema], ...]
-    unheld: tuple[str, ...] = ()
+    unenforced: tuple[str, ...] = ()
 
 
 def prepare(schema: str) -> PreparedSchema:
@@ -129,8 +129,8 @@ def prepare(schema: str) -> PreparedSchema:
     try:
         read = json.loads(schema, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise refused("#", N_("it is no JSON, or too deep")) from error
-    return _prepare(read, all_of_it=True)
+        raise refused("#", N_("it is not JSON, or it is nested too deeply")) from error
+    return _prepare(read, strict=True)
 
 
 def prepare_arguments(schema: Mapping[str, Any]) -> PreparedSchema:
@@ -139,7 +139,7 @@ def prepare_arguments(schema: Mapping[str, Any]) -> PreparedSchema:
     Raises:
         GrammarInvalid: It is not a schema.
     """
-    return _prepare(dict(schema), all_of_it=False)
+    return _prepare(dict(schema), strict=False)
 
 
 def refused(path: str, why: str) -> GrammarInvalid:
@@ -156,16 +156,16 @@ def refused(path: str, why: str) -> GrammarInvalid:
     )
 
 
-def _prepare(read: Any, *, all_of_it: bool) -> PreparedSchema:
+def _prepare(read: Any, *, strict: bool) -> PreparedSchema:
     try:
         _require_depth(read)
         # This fails on half a surrogate pair and on infinite numbers, which JSON does not allow.
         length = len(json.dumps(read, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise refused("#", N_("it is no JSON, or too deep")) from error
+        raise refused("#", N_("it is not JSON, or it is nested too deeply")) from error
     if length > 4 * MAX_LENGTH:
         raise refused("#", N_("it is longer than {max_length} characters", max_length=MAX_LENGTH))
-    return _Preparer(read, all_of_it=all_of_it).prepared()
+    return _Preparer(read, strict=strict).prepared()
 
 
 def _no_number(name: str) -> NoReturn:
@@ -183,7 +183,7 @@ def _require_depth(schema: Any) -> None:
         ]
         if not level:
             return
-    raise refused("#", N_("it is deeper than {max_depth}", max_depth=MAX_DEPTH))
+    raise refused("#", N_("it is nested more than {max_depth} levels deep", max_depth=MAX_DEPTH))
 
 
 class _Preparer:
@@ -193,17 +193,17 @@ class _Preparer:
     a schema beside such a keyword. A part does not restrict properties that it does not name.
     """
 
-    def __init__(self, root: Any, *, all_of_it: bool) -> None:
+    def __init__(self, root: Any, *, strict: bool) -> None:
         self._root = root
-        self._all_of_it = all_of_it
-        self._unheld: list[str] = []
+        self._strict = strict
+        self._unenforced: list[str] = []
         self._places: list[tuple[str, Schema]] = []
         self._definitions: dict[str, Any] = {}
         self._names: dict[tuple[str, bool], str] = {}
         self._waiting: list[tuple[str, Any, str, bool]] = []
         self._copied: set[str] = set()
         self._count = 0
-        self._looked = 0
+        self._visited = 0
 
     def prepared(self) -> PreparedSchema:
         """Return the schema in the form that llguidance accepts."""
@@ -213,47 +213,49 @@ class _Preparer:
             self._definitions[name] = self._schema(target, path, part=part)
         if isinstance(schema, bool):
             if not schema:
-                raise refused("#", N_("nothing can follow it"))
+                raise refused("#", N_("no value matches it"))
             schema = {}
         whole = {**schema, "$defs": self._definitions} if self._definitions else schema
         _require_end(schema, self._definitions)
-        return PreparedSchema(whole, tuple(self._places), tuple(dict.fromkeys(self._unheld)))
+        return PreparedSchema(whole, tuple(self._places), tuple(dict.fromkeys(self._unenforced)))
 
-    def _schema(self, given: Any, path: str, *, part: bool) -> Schema | bool:
-        if isinstance(given, bool):
-            return given
-        if not isinstance(given, dict):
+    def _schema(self, value: Any, path: str, *, part: bool) -> Schema | bool:
+        if isinstance(value, bool):
+            return value
+        if not isinstance(value, dict):
             raise refused(
                 path,
-                N_("a schema has to be an object, and this is {quoted}", quoted=_quoted(given)),
+                N_("a schema has to be an object, and this is {quoted}", quoted=_quoted(value)),
             )
         self._count += 1
         if self._count > _MOST_PARTS:
             raise refused(
                 path, N_("there are more than {most_parts} schemas in it", most_parts=_MOST_PARTS)
             )
-        for key in _UNHELD:
-            if key in given:
+        for key in _UNENFORCED:
+            if key in value:
                 self._leave_out(path, key)
-        schema = _modern(given)
+        schema = _modern(value)
         self._type(schema, path, part=part)
-        held: Schema = {key: schema[key] for key in ("type", "enum", "const") if key in schema}
-        if "enum" in held:
-            _list(held["enum"], path, "enum")
-        self._numbers(schema, held, path)
-        self._counts(schema, held, path)
-        self._string(schema, held, path)
-        self._array(schema, held, path)
-        self._object(schema, held, path, part=part)
-        self._parts(schema, held, path, part=part)
-        self._places.append((path, held))
-        return held
+        enforced: Schema = {key: schema[key] for key in ("type", "enum", "const") if key in schema}
+        if "enum" in enforced:
+            _list(enforced["enum"], path, "enum")
+        self._numbers(schema, enforced, path)
+        self._counts(schema, enforced, path)
+        self._string(schema, enforced, path)
+        self._array(schema, enforced, path)
+        self._object(schema, enforced, path, part=part)
+        self._parts(schema, enforced, path, part=part)
+        self._places.append((path, enforced))
+        return enforced
 
-    def _leave_out(self, path: str, key: str, why: str = N_("cannot be held by a grammar")) -> None:
+    def _leave_out(
+        self, path: str, key: str, why: str = N_("cannot be enforced by a grammar")
+    ) -> None:
         """Leave out a keyword. Raises GrammarInvalid if the whole schema must be enforced."""
-        if self._all_of_it:
+        if self._strict:
             raise refused(path, N_("{key} {why}", key=key, why=why))
-        self._unheld.append(f"{path}: {key}")
+        self._unenforced.append(f"{path}: {key}")
 
     def _type(self, schema: Schema, path: str, *, part: bool) -> None:
         """Check the types of a schema, and infer them if it has none."""
@@ -269,75 +271,77 @@ class _Preparer:
         if kinds:
             schema["type"] = kinds if len(kinds) > 1 else kinds[0]
 
-    def _numbers(self, schema: Schema, held: Schema, path: str) -> None:
+    def _numbers(self, schema: Schema, enforced: Schema, path: str) -> None:
         for key in _NUMBERS:
             value = schema.get(key)
             if value is None:
                 continue
             if not isinstance(value, int | float):
                 raise refused(path, N_("{key} has to be a number", key=key))
-            held[key] = value
-        _bound(held)
-        divisor = held.get("multipleOf")
+            enforced[key] = value
+        _bound(enforced)
+        divisor = enforced.get("multipleOf")
         if divisor is not None and (isinstance(divisor, bool) or divisor <= 0):
             raise refused(path, N_("multipleOf has to be above zero"))
         if divisor is not None and _digits(divisor) > _LARGEST_DIVISOR:
-            del held["multipleOf"]
+            del enforced["multipleOf"]
             self._leave_out(
-                path, "multipleOf", N_("{divisor} cannot be held by a grammar", divisor=divisor)
+                path, "multipleOf", N_("{divisor} cannot be enforced by a grammar", divisor=divisor)
             )
 
-    def _counts(self, schema: Schema, held: Schema, path: str) -> None:
+    def _counts(self, schema: Schema, enforced: Schema, path: str) -> None:
         for key in _COUNTS:
             value = schema.get(key)
             if value is None:
                 continue
             if not isinstance(value, int | float) or value < 0 or value != int(value):
                 raise refused(path, N_("{key} has to be a whole number", key=key))
-            held[key] = int(value)
+            enforced[key] = int(value)
 
-    def _string(self, schema: Schema, held: Schema, path: str) -> None:
+    def _string(self, schema: Schema, enforced: Schema, path: str) -> None:
         pattern, form = schema.get("pattern"), schema.get("format")
         if pattern is not None:
             if not isinstance(pattern, str):
                 raise refused(path, N_("pattern has to be a text"))
             try:
-                held["pattern"] = _pattern(pattern)
+                enforced["pattern"] = _pattern(pattern)
             except _NoPattern as error:
                 self._leave_out(path, "pattern", str(error))
-        if form in _UNHELD_FORMATS:
-            self._leave_out(path, "format", N_("“{form}” cannot be held by a grammar", form=form))
+        if form in _UNENFORCED_FORMATS:
+            self._leave_out(
+                path, "format", N_("“{format}” cannot be enforced by a grammar", format=form)
+            )
         elif isinstance(form, str) and form in _FORMATS:
             whole = f"^(?:{_pattern(_FORMATS[form])})$"
-            if "pattern" in held:
-                held["allOf"] = [{"pattern": whole}]
+            if "pattern" in enforced:
+                enforced["allOf"] = [{"pattern": whole}]
             else:
-                held["pattern"] = whole
+                enforced["pattern"] = whole
 
-    def _array(self, schema: Schema, held: Schema, path: str) -> None:
-        if schema.get("uniqueItems") is True and held.get("maxItems", 2) > 1:
+    def _array(self, schema: Schema, enforced: Schema, path: str) -> None:
+        if schema.get("uniqueItems") is True and enforced.get("maxItems", 2) > 1:
             self._leave_out(path, "uniqueItems")
         rest = schema.get("items", schema.get("unevaluatedItems"))
         if "prefixItems" in schema:
             items = _list(schema["prefixItems"], path, "prefixItems")
-            held["prefixItems"] = [
-                self._schema(it, f"{path}/prefixItems/{at}", part=False)
-                for at, it in enumerate(items)
+            enforced["prefixItems"] = [
+                self._schema(item, f"{path}/prefixItems/{at}", part=False)
+                for at, item in enumerate(items)
             ]
-            if rest is None and held.get("minItems", 0) <= len(items):
+            if rest is None and enforced.get("minItems", 0) <= len(items):
                 rest = False
         if rest is not None:
-            held["items"] = self._schema(rest, f"{path}/items", part=False)
+            enforced["items"] = self._schema(rest, f"{path}/items", part=False)
 
-    def _object(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
+    def _object(self, schema: Schema, enforced: Schema, path: str, *, part: bool) -> None:
         required = _list(schema.get("required", []), path, "required")
         if not all(isinstance(name, str) for name in required):
             raise refused(path, N_("required has to be a list of names"))
         if required:
-            held["required"] = required
+            enforced["required"] = required
         named = _mapping(schema.get("properties", {}), path, "properties")
         if "properties" in schema:
-            held["properties"] = {
+            enforced["properties"] = {
                 name: self._schema(value, f"{path}/properties/{_escaped(name)}", part=False)
                 for name, value in named.items()
             }
@@ -345,48 +349,50 @@ class _Preparer:
             schema.get("patternProperties", {}), path, "patternProperties"
         ).items():
             where = f"{path}/patternProperties/{_escaped(pattern)}"
-            patterns = held.setdefault("patternProperties", {})
+            patterns = enforced.setdefault("patternProperties", {})
             try:
                 patterns[_pattern(pattern)] = self._schema(value, where, part=False)
             except _NoPattern as error:
                 self._leave_out(where, "pattern", str(error))
                 patterns[""] = True
-        self._others(schema, held, path, part=part)
-        least = held.get("minProperties", 0)
+        self._additional(schema, enforced, path, part=part)
+        least = enforced.get("minProperties", 0)
         if least > (len(required) or 1):
             # A grammar cannot exclude that a name appears twice.
-            del held["minProperties"]
+            del enforced["minProperties"]
             self._leave_out(path, "minProperties")
         elif least <= len(required):
-            held.pop("minProperties", None)
+            enforced.pop("minProperties", None)
 
-    def _others(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
+    def _additional(self, schema: Schema, enforced: Schema, path: str, *, part: bool) -> None:
         """Decide which properties an object can have in addition to the named ones."""
-        others = schema.get("additionalProperties")
-        if others is None and "unevaluatedProperties" in schema:
+        additional = schema.get("additionalProperties")
+        if additional is None and "unevaluatedProperties" in schema:
             if any(key in schema for key in _PARTS):
                 self._leave_out(path, "unevaluatedProperties")
             else:
-                others = schema["unevaluatedProperties"]
-        if others is None and "patternProperties" in held:
-            others = False
+                additional = schema["unevaluatedProperties"]
+        if additional is None and "patternProperties" in enforced:
+            additional = False
         names = schema.get("propertyNames")
         if names is not None:
             pattern = self._names_pattern(names, f"{path}/propertyNames")
-            if pattern is None or "properties" in held or "patternProperties" in held:
+            if pattern is None or "properties" in enforced or "patternProperties" in enforced:
                 self._leave_out(path, "propertyNames")
-            elif others is not False:
+            elif additional is not False:
                 value = self._schema(
-                    True if others is None else others, f"{path}/additionalProperties", part=False
+                    True if additional is None else additional,
+                    f"{path}/additionalProperties",
+                    part=False,
                 )
-                held["patternProperties"], others = {pattern: value}, False
-        if others is None and "properties" in held and not part and self._is_closed(schema):
-            for name in held.get("required", ()):
-                held["properties"].setdefault(name, True)
-            others = False
-        if others is not None:
-            held["additionalProperties"] = self._schema(
-                others, f"{path}/additionalProperties", part=False
+                enforced["patternProperties"], additional = {pattern: value}, False
+        if additional is None and "properties" in enforced and not part and self._is_closed(schema):
+            for name in enforced.get("required", ()):
+                enforced["properties"].setdefault(name, True)
+            additional = False
+        if additional is not None:
+            enforced["additionalProperties"] = self._schema(
+                additional, f"{path}/additionalProperties", part=False
             )
 
     def _names_pattern(self, names: Any, path: str) -> str | None:
@@ -397,7 +403,7 @@ class _Preparer:
         if not isinstance(schema, dict):
             return None
         values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-        if isinstance(values, list) and all(isinstance(it, str) for it in values):
+        if isinstance(values, list) and all(isinstance(item, str) for item in values):
             return f"^(?:{'|'.join(map(_as_pattern, values))})$"
         if isinstance(pattern := schema.get("pattern"), str) and not (
             {"format", "minLength", "maxLength", *_PARTS} & schema.keys()
@@ -411,72 +417,72 @@ class _Preparer:
         if "$ref" in schema or "allOf" in schema:
             return False
         named = schema["properties"].keys()
-        options = [it for key in ("anyOf", "oneOf") for it in _ways(schema.get(key))]
+        options = [option for key in ("anyOf", "oneOf") for option in _items_of(schema.get(key))]
         return all(
-            isinstance(it, dict)
-            and not any(key in it for key in _PARTS)
-            and set(it.get("properties", ())) <= set(named)
-            for it in options
-            if not isinstance(it, bool)
+            isinstance(option, dict)
+            and not any(key in option for key in _PARTS)
+            and set(option.get("properties", ())) <= set(named)
+            for option in options
+            if not isinstance(option, bool)
         )
 
-    def _parts(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
-        beside = {key for key in schema if key in _HELD_BESIDE}
-        together = part or len(beside) > 1
-        parts = [*held.pop("allOf", [])]
+    def _parts(self, schema: Schema, enforced: Schema, path: str, *, part: bool) -> None:
+        restricting = {key for key in schema if key in _RESTRICTING}
+        together = part or len(restricting) > 1
+        parts = [*enforced.pop("allOf", [])]
         if "allOf" in schema:
-            given = _list(schema["allOf"], path, "allOf")
-            alone = len(given) == 1 and not together
+            members = _list(schema["allOf"], path, "allOf")
+            is_single = len(members) == 1 and not together
             parts += [
-                self._schema(it, f"{path}/allOf/{at}", part=not alone)
-                for at, it in enumerate(given)
+                self._schema(member, f"{path}/allOf/{at}", part=not is_single)
+                for at, member in enumerate(members)
             ]
         if parts:
-            held["allOf"] = parts
+            enforced["allOf"] = parts
         for key in ("anyOf", "oneOf"):
             if key in schema:
                 options = _list(schema[key], path, key)
                 tag = schema.get("discriminator")
                 if isinstance(tag, dict) and isinstance(tag.get("propertyName"), str):
-                    held.setdefault("type", "object")
-                    held["required"] = [*held.get("required", []), tag["propertyName"]]
-                held[key] = [
-                    self._option(it, f"{path}/{key}/{at}", part=together)
-                    for at, it in enumerate(options)
+                    enforced.setdefault("type", "object")
+                    enforced["required"] = [*enforced.get("required", []), tag["propertyName"]]
+                enforced[key] = [
+                    self._option(option, f"{path}/{key}/{at}", part=together)
+                    for at, option in enumerate(options)
                 ]
         if "$ref" in schema:
-            held["$ref"] = self._reference(schema["$ref"], path, part=together)
-        several = together or len(_ways(schema.get("allOf"))) > 1
+            enforced["$ref"] = self._reference(schema["$ref"], path, part=together)
+        several = together or len(_items_of(schema.get("allOf"))) > 1
         if several and not part and ("allOf" in schema or "$ref" in schema):
-            self._close(schema, held, path)
+            self._close(schema, enforced, path)
 
-    def _option(self, given: Any, path: str, *, part: bool) -> Schema | bool:
+    def _option(self, option: Any, path: str, *, part: bool) -> Schema | bool:
         """Prepare an alternative; a referenced one is copied, so that it can be compared."""
-        if not isinstance(given, dict) or set(given) & _HELD_BESIDE != {"$ref"}:
-            return self._schema(given, path, part=part)
-        target, where = self._target(given["$ref"], path)
+        if not isinstance(option, dict) or set(option) & _RESTRICTING != {"$ref"}:
+            return self._schema(option, path, part=part)
+        target, where = self._target(option["$ref"], path)
         if where in self._copied:
-            return self._schema(given, path, part=part)
+            return self._schema(option, path, part=part)
         self._copied.add(where)
         try:
             return self._option(target, where, part=part)
         finally:
             self._copied.discard(where)
 
-    def _close(self, schema: Schema, held: Schema, path: str) -> None:
+    def _close(self, schema: Schema, enforced: Schema, path: str) -> None:
         """Exclude properties that no part of an object names."""
         names = self._all_names(schema, path, 0)
         if names:
             allowed = dict.fromkeys(names, True)
             closing = {"properties": allowed, "additionalProperties": False}
-            held["allOf"] = [*held.get("allOf", []), closing]
+            enforced["allOf"] = [*enforced.get("allOf", []), closing]
 
     def _all_names(self, schema: Any, path: str, depth: int) -> list[str] | None:
         """List the properties that a schema and its parts name; None if others are possible."""
         if isinstance(schema, bool):
             return []
-        self._looked += 1
-        if not isinstance(schema, dict) or depth > MAX_DEPTH or self._looked > _MOST_PARTS:
+        self._visited += 1
+        if not isinstance(schema, dict) or depth > MAX_DEPTH or self._visited > _MOST_PARTS:
             return None
         open_ = (
             "additionalProperties",
@@ -489,12 +495,12 @@ class _Preparer:
         if any(key in schema for key in open_):
             return None
         names = [*_mapping(schema.get("properties", {}), path, "properties")]
-        names += [it for it in _ways(schema.get("required")) if isinstance(it, str)]
-        parts = list(_ways(schema.get("allOf")))
+        names += [name for name in _items_of(schema.get("required")) if isinstance(name, str)]
+        parts = list(_items_of(schema.get("allOf")))
         if "$ref" in schema:
             parts.append(self._target(schema["$ref"], path)[0])
-        for it in parts:
-            more = self._all_names(it, path, depth + 1)
+        for part in parts:
+            more = self._all_names(part, path, depth + 1)
             if more is None:
                 return None
             names += more
@@ -536,13 +542,13 @@ class _Preparer:
         return at, unquote(reference)
 
 
-_HELD_BESIDE: Final = frozenset({*_PARTS, "type", "enum", "const"}.union(*_OF_TYPE.values()))
+_RESTRICTING: Final = frozenset({*_PARTS, "type", "enum", "const"}.union(*_OF_TYPE.values()))
 """The keywords that restrict values; the others are annotations."""
 
 
-def _modern(given: Schema) -> Schema:
+def _modern(original: Schema) -> Schema:
     """Return a schema with the names of older drafts replaced by those of draft 2020-12."""
-    schema = dict(given)
+    schema = dict(original)
     more = schema.pop("additionalItems", None)
     if isinstance(schema.get("items"), list):
         schema["prefixItems"] = schema.pop("items")
@@ -556,22 +562,22 @@ def _modern(given: Schema) -> Schema:
     return schema
 
 
-def _bound(held: Schema) -> None:
+def _bound(enforced: Schema) -> None:
     """Add bounds to integers without them, and adjust bounds that llguidance mistakes."""
-    low, high = (next((it for it in keys if it in held), "") for keys in _BOUNDS)
-    if held.get("type") == "integer":
+    low, high = (next((keyword for keyword in keys if keyword in enforced), "") for keys in _BOUNDS)
+    if enforced.get("type") == "integer":
         # Without a bound, a weak model can write digits forever.
         if not low:
-            held["minimum"] = -_LARGEST_WHOLE
+            enforced["minimum"] = -_LARGEST_WHOLE
         if not high:
-            held["maximum"] = _LARGEST_WHOLE
-    elif low and high and held[high] - held[low] < 1:
+            enforced["maximum"] = _LARGEST_WHOLE
+    elif low and high and enforced[high] - enforced[low] < 1:
         # llguidance accepts an excluded integer if all allowed numbers have the same digits before
         # the decimal point.
-        if low == "exclusiveMinimum" and held[low] == int(held[low]):
-            held[low] += _NEXT
-        if high == "exclusiveMaximum" and held[high] == int(held[high]):
-            held[high] -= _NEXT
+        if low == "exclusiveMinimum" and enforced[low] == int(enforced[low]):
+            enforced[low] += _NEXT
+        if high == "exclusiveMaximum" and enforced[high] == int(enforced[high]):
+            enforced[high] -= _NEXT
 
 
 def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
@@ -580,13 +586,15 @@ def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
     grown = True
     while grown:
         found = {
-            name for name, it in definitions.items() if name not in ending and _ends(it, ending)
+            name
+            for name, definition in definitions.items()
+            if name not in ending and _ends(definition, ending)
         }
         ending |= found
         grown = bool(found)
     if not _ends(schema, ending):
         raise refused(
-            "#", N_("it never ends: a part of it needs itself, or nothing can follow one")
+            "#", N_("it never ends: a part of it requires itself, or no value matches a part")
         )
 
 
@@ -609,17 +617,17 @@ def _ends(schema: Any, ending: set[str]) -> bool:
         parts += first if len(first) == least else [*first, schema.get("items", True)]
     return (
         ("$ref" not in schema or schema["$ref"].rpartition("/")[2] in ending)
-        and all(_ends(it, ending) for it in parts)
+        and all(_ends(part, ending) for part in parts)
         and all(
-            any(_ends(it, ending) for it in schema[key])
+            any(_ends(part, ending) for part in schema[key])
             for key in ("anyOf", "oneOf")
             if key in schema
         )
     )
 
 
-def _type_names(given: Any, path: str) -> list[str]:
-    names = [given] if isinstance(given, str) else _list(given, path, "type")
+def _type_names(value: Any, path: str) -> list[str]:
+    names = [value] if isinstance(value, str) else _list(value, path, "type")
     if not names or any(name not in _TYPES for name in names):
         raise refused(
             path, N_("type has to be one of {types}, or some of them", types=", ".join(_TYPES))
@@ -683,7 +691,7 @@ def _pattern(pattern: str) -> str:
             letter = pattern[at]
             at += 1
             if (within or letter in "PB") and letter in _WIDE:
-                raise _NoPattern(f"cannot be held with “\\{letter}” in it")
+                raise _NoPattern(f"cannot be enforced with “\\{letter}” in it")
             written.append(_LETTERS[within].get(letter, f"\\{letter}"))
         elif not within and char == "[":
             within = "[^" if pattern.startswith("^", at) else "["
@@ -714,10 +722,12 @@ def _end_of_set(pattern: str, at: int) -> int:
 
 
 def _as_pattern(text: str) -> str:
-    return "".join(it if it.isalnum() or it in "_ " else f"\\x{{{ord(it):X}}}" for it in text)
+    return "".join(
+        char if char.isalnum() or char in "_ " else f"\\x{{{ord(char):X}}}" for char in text
+    )
 
 
-def _ways(value: Any) -> list[Any]:
+def _items_of(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 

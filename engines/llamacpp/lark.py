@@ -75,10 +75,10 @@ class Lark:
 
 def literal(text: str) -> str:
     """Return the literal that matches exactly this text."""
-    return '"' + "".join(map(_shown, text)) + '"'
+    return '"' + "".join(map(_escaped, text)) + '"'
 
 
-def _shown(char: str) -> str:
+def _escaped(char: str) -> str:
     if char in _ESCAPED:
         return _ESCAPED[char]
     return char if char.isprintable() or ord(char) > 0xFFFF else f"\\u{ord(char):04x}"

@@ -50,8 +50,8 @@ def require_memory(
         need += sum(_bytes_of(adapter.path) for adapter in plan.adapters)
     if projector is not None and not plan.gpu_layers:
         need += projector.memory_bytes
-    have = within_limits(measure_memory(), Path("/")).available_bytes
-    if need > have:
+    available = within_limits(measure_memory(), Path("/")).available_bytes
+    if need > available:
         raise NotEnoughMemory(
             N_(
                 "There is not enough memory for “{name}” with a context of {context} tokens.",
@@ -61,10 +61,12 @@ def require_memory(
             N_(
                 "It needs {need}, most of it for the KV cache, and {have} are free.",
                 need=amount(need),
-                have=amount(have),
+                have=amount(available),
             )
             if ram.kv > need // 2
-            else N_("It needs {need}, and {have} are free.", need=amount(need), have=amount(have)),
+            else N_(
+                "It needs {need}, and {have} are free.", need=amount(need), have=amount(available)
+            ),
             N_("Choose a smaller model, or close other programs.")
             if ram.weights - mapped > need // 2
             else N_("Set a smaller context, or close other programs."),

@@ -16,7 +16,7 @@ from engines.errors import Cancelled, EngineFailed
 from engines.llamacpp.cache import KvCache, open_caches
 from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model
-from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
+from engines.llamacpp.native import BINDINGS_VERSION, Native, release_freed_memory
 from engines.llamacpp.projector import Projector
 from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.prompting import Prompt, Prompter
@@ -25,7 +25,7 @@ from engines.llamacpp.resume.state_key import adapted_key, state_key
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sampling import ChainSampler
 from engines.llamacpp.scheduler import Scheduler
-from engines.llamacpp.speculative import mtp_status as truth
+from engines.llamacpp.speculative import mtp_status
 from engines.llamacpp.speculative.calibration import measure_costs
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs, SharedCosts
@@ -38,7 +38,7 @@ from engines.types import ChatRequest, LlamaPlan, LoadedModel, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
-_A_TURN: Final = 8
+_TURN_EVERY: Final = 8
 """Every so many answers, the next drafter in turn drafts one, however little it promises."""
 
 
@@ -48,21 +48,25 @@ class AnswerSlot:
     Attributes:
         cache: The KV cache of the sequence.
         drafting: The drafting of the sequence.
-        able: One `Speculation` for each drafter, the plan's drafter first; empty if nothing can be
-            evaluated on trial.
+        speculations: One `Speculation` for each drafter, the plan's drafter first; empty if nothing
+            can be evaluated on trial.
         speculation: The one that drafts the current answer. None if there is none, or if the
-            current context has no room for drafts (see `Loaded.suit`).
+            current context has no room for drafts (see `Loaded.switch_context`).
         busy: Whether an answer is being written.
         used: The number of the last answer, counted over all slots.
     """
 
     def __init__(
-        self, cache: KvCache, drafting: Draftings, able: Sequence[Speculation], flag: AbortFlag
+        self,
+        cache: KvCache,
+        drafting: Draftings,
+        speculations: Sequence[Speculation],
+        flag: AbortFlag,
     ) -> None:
         self.cache = cache
         self.drafting = drafting
-        self.able = tuple(able)
-        self.speculation: Speculation | None = next(iter(self.able), None)
+        self.speculations = tuple(speculations)
+        self.speculation: Speculation | None = next(iter(self.speculations), None)
         self.busy = False
         self.used = 0
         self._flag = flag
@@ -80,12 +84,12 @@ class AnswerSlot:
 
     def _choose(self, mode: MtpMode) -> None:
         """Choose the drafter of the next answer: the most promising, and regularly each in turn."""
-        if len(self.able) < 2 or self.speculation is None:
+        if len(self.speculations) < 2 or self.speculation is None:
             return
         self._answers += 1
-        best = max(self.able, key=lambda it: it.promise(mode))
-        turn, in_turn = divmod(self._answers, _A_TURN)
-        chosen = best if in_turn else self.able[turn % len(self.able)]
+        best = max(self.speculations, key=lambda speculation: speculation.promise(mode))
+        turn, in_turn = divmod(self._answers, _TURN_EVERY)
+        chosen = best if in_turn else self.speculations[turn % len(self.speculations)]
         if chosen is not self.speculation:
             self.speculation.rest()
             self.speculation = chosen
@@ -95,24 +99,24 @@ class AnswerSlot:
         if self.speculation is not None:
             self.speculation.rest()
 
-    def settle(
+    def attach(
         self, context: Context, record: StateRecord | None, drafting: Draftings, *, drafts: bool
     ) -> None:
-        """Continue in another context with the state that was lifted from the previous one.
+        """Continue in another context with the state that was detached from the previous one.
 
         Args:
             context: The new context.
-            record: The lifted state; None if there was nothing to take.
+            record: The detached state; None if there was nothing to take.
             drafting: The drafting of the new context.
             drafts: Whether the new context has room for drafts.
         """
         self.drafting = drafting
         self.drafting.watch(self._flag)
-        self.cache.settle(context, record, drafting)
+        self.cache.attach(context, record, drafting)
         if drafts:
-            for able, each in zip(self.able, drafting.each, strict=True):
-                able.attach(each)
-        self.speculation = self.able[0] if drafts else None
+            for speculation, each in zip(self.speculations, drafting.each, strict=True):
+                speculation.attach(each)
+        self.speculation = self.speculations[0] if drafts else None
 
 
 @dataclass
@@ -183,9 +187,9 @@ class Loaded:
         return self.slots[0].cache.known(chat)
 
     @property
-    def guesses_by_model(self) -> bool:
+    def has_model_drafter(self) -> bool:
         """Whether something other than the text itself can draft for this model."""
-        return any(it.drafter is not None for it in self.slots[0].able)
+        return any(speculation.drafter is not None for speculation in self.slots[0].speculations)
 
     def media_of(self, prompt: Prompt) -> PromptMedia | None:
         """Return the prompt's pictures and sounds, ready to be encoded; None if it has none."""
@@ -209,20 +213,20 @@ class Loaded:
             NotEnoughMemory: The context does not fit in memory. If `lost` is set, close the model.
             EngineFailed: llama.cpp failed. If `lost` is set, close the model.
         """
-        with self.scheduler.alone():
+        with self.scheduler.exclusive():
             if self.lost:
                 raise EngineFailed(
-                    N_("There is nothing to answer with."),
-                    N_("The model did not fit the memory any more, and was unloaded."),
+                    N_("There is no model to answer with."),
+                    N_("The model no longer fitted in memory, so it was unloaded."),
                     N_("Choose a model."),
                 )
-            mode = "off" if prompt.media and self.guesses_by_model else request.mtp
+            mode = "off" if prompt.media and self.has_model_drafter else request.mtp
             if not any(slot.busy for slot in self.slots):
-                self.suit(mode)
+                self.switch_context(mode)
             adapter = request.adapter or ""
             slot = self._choose(prompt.tokens, request.chat, adapter)
             if request.judges_prompt:
-                slot.cache.begin_anew(request.chat, adapter)
+                slot.cache.start_empty(request.chat, adapter)
             else:
                 slot.cache.reuse(prompt.tokens, request.chat, adapter)
             speculation = slot.begin(mode, request.depth)
@@ -245,18 +249,20 @@ class Loaded:
         of the prompt that only another slot holds are copied.
         """
         free = [slot for slot in self.slots if not slot.busy]
-        having = [
+        candidates = [
             slot
             for slot in free
             if (slot.cache.chat == chat and chat is not None)
-            or not slot.cache.loses(prompt, adapter)
+            or not slot.cache.loses_much(prompt, adapter)
         ]
-        best = max(having, key=lambda slot: slot.cache.keeps(prompt, adapter), default=None)
-        if best is not None and best.cache.keeps(prompt, adapter):
+        best = max(
+            candidates, key=lambda slot: slot.cache.kept_tokens(prompt, adapter), default=None
+        )
+        if best is not None and best.cache.kept_tokens(prompt, adapter):
             return best
         return min(free, key=lambda slot: slot.used if slot.cache.tokens else -1)
 
-    def suit(self, mode: MtpMode) -> None:
+    def switch_context(self, mode: MtpMode) -> None:
         """Switch a recurrent model to a context with or without room for drafts, as `mode` needs.
 
         Keeping the state after each token costs a recurrent model copies at each evaluation, a few
@@ -269,32 +275,32 @@ class Loaded:
             EngineFailed: llama.cpp cannot create the new context; this must be closed.
         """
         first = self.slots[0]
-        if not first.able or not self.model.recurrent or self.context.marks:
+        if not first.speculations or not self.model.recurrent or self.context.marks:
             return
-        hopeless = all(it.hopeless for it in first.able)
+        hopeless = all(speculation.hopeless for speculation in first.speculations)
         drafts = mode == "on" or (mode == "auto" and not hopeless)
         if drafts == (first.speculation is not None):
             return
         self.lost = True
-        records = [slot.cache.lift() for slot in self.slots]
+        records = [slot.cache.detach() for slot in self.slots]
         for slot in reversed(self.slots):
             slot.drafting.close()
         self.context.close()
         plan = self.plan if drafts else replace(self.plan, draft_max=0)
         self.context = Context(self.native, self.model, plan, least_batch=self.context.batch_size)
-        self.scheduler.go_on_in(self.context)
+        self.scheduler.use_context(self.context)
         draftings = open_draftings(
             self.native, self.header, self.model, self.context, plan, lambda _: None, CancelToken()
         )
         for slot, record, drafting in zip(self.slots, records, draftings, strict=True):
-            slot.settle(self.context, record, drafting, drafts=drafts)
+            slot.attach(self.context, record, drafting, drafts=drafts)
         self.lost = False
 
     def close(self) -> None:
         """Save the chats' states and the measured costs, then free everything."""
         try:
             for slot in self.slots:
-                slot.cache.put_away()
+                slot.cache.save_to_disk()
             for key, costs in zip(self.costs_keys, self.costs, strict=True):
                 if not costs.corrected:
                     self.book.keep(key, costs)
@@ -307,7 +313,7 @@ class Loaded:
             if self.projector is not None:
                 self.projector.close()
             self.model.close()
-            give_back_memory()
+            release_freed_memory()
 
 
 def prepare_loaded(
@@ -452,7 +458,7 @@ def _known_or_measured(
             return measure_costs(context, cache, drafting, sampler, cancel)
 
     costs = known if known is not None and known.limit == context.drafts else measure()
-    return measure() if truth.cannot_win(costs) and not cancel.cancelled else costs
+    return measure() if mtp_status.cannot_win(costs) and not cancel.cancelled else costs
 
 
 def _make_slots(
@@ -465,13 +471,13 @@ def _make_slots(
     advice: str,
 ) -> tuple[AnswerSlot, ...]:
     """Make a slot for each sequence; without costs, the slots do not draft."""
-    shared = [SharedCosts(alone) for alone in costs]
+    shared = [SharedCosts(single) for single in costs]
 
     def speculations(drafting: Draftings) -> list[Speculation]:
         ends = model.vocabulary.ends_generation
         return [
-            Speculation(each, its, context.drafts, ends, advice, repeats=context.marks)
-            for its, each in zip(shared, drafting.each, strict=bool(shared))
+            Speculation(each, cost, context.drafts, ends, advice, repeats=context.marks)
+            for cost, each in zip(shared, drafting.each, strict=bool(shared))
         ]
 
     return tuple(

@@ -23,7 +23,7 @@ class NativeLog:
     def __init__(self) -> None:
         self._open: dict[int, tuple[int, str]] = {}
         self._watched: dict[int, list[str]] = {}
-        self._heard: dict[int, list[str]] = {}
+        self._collected: dict[int, list[str]] = {}
 
     def write(self, level: int, text: str) -> None:
         """Take a piece of llama.cpp's log; a line break completes a line."""
@@ -40,8 +40,8 @@ class NativeLog:
             return
         if level >= WARN and (complaints := self._watched.get(thread)) is not None:
             complaints.append(line)
-        if (heard := self._heard.get(thread)) is not None:
-            heard.append(line)
+        if (lines := self._collected.get(thread)) is not None:
+            lines.append(line)
         logger.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
 
     @contextmanager
@@ -57,9 +57,9 @@ class NativeLog:
     @contextmanager
     def listen(self) -> Iterator[list[str]]:
         """Collect all lines that this thread's calls cause within the context."""
-        heard: list[str] = []
-        self._heard[threading.get_ident()] = heard
+        lines: list[str] = []
+        self._collected[threading.get_ident()] = lines
         try:
-            yield heard
+            yield lines
         finally:
-            del self._heard[threading.get_ident()]
+            del self._collected[threading.get_ident()]

@@ -43,17 +43,21 @@ class LogprobSampler:
         self._noted: deque[TokenLogprob] = deque()
 
     def draw(self, context: Context, row: int = -1) -> int:
+        """Draw the next token, and note its probability."""
         token = self._sampler.draw(context, row)
         self._noted.append(self._judge(context, row, token))
         return token
 
     def take(self, token: int) -> None:
+        """Note a token that was not drawn but forced; its probability is not noted."""
         self._sampler.take(token)
 
     def guide(self, *, on: bool) -> None:
+        """Turn the grammar on or off for the next tokens."""
         self._sampler.guide(on=on)
 
     def close(self) -> None:
+        """Close the sampler that draws."""
         self._sampler.close()
 
     def next_noted(self) -> TokenLogprob:
@@ -61,7 +65,9 @@ class LogprobSampler:
         return self._noted.popleft()
 
     def _judge(self, context: Context, row: int, token: int) -> TokenLogprob:
-        return _told(self._vocabulary, self._logits.row(context.pointer, row), token, self._count)
+        return _logprob_of(
+            self._vocabulary, self._logits.row(context.pointer, row), token, self._count
+        )
 
 
 class PromptJudge:
@@ -90,16 +96,16 @@ class PromptJudge:
             if place < len(self._prompt):
                 logits = self._logits.row(context.pointer, first_row + at)
                 token = self._prompt[place]
-                self._noted[place] = _told(self._vocabulary, logits, token, self._count)
+                self._noted[place] = _logprob_of(self._vocabulary, logits, token, self._count)
 
     def noted(self, first: int) -> tuple[TokenLogprob, ...]:
         """Return the tokens from index `first` on; the first has a text, but no probability."""
-        raw = self._vocabulary.shown(self._prompt[first])
+        raw = self._vocabulary.display_bytes(self._prompt[first])
         begun = TokenLogprob(self._prompt[first], raw.decode(errors="replace"), raw, math.nan)
         return (begun, *(self._noted[at] for at in range(first + 1, len(self._prompt))))
 
 
-def _told(
+def _logprob_of(
     vocabulary: Vocabulary, row: npt.NDArray[np.float32], token: int, count: int
 ) -> TokenLogprob:
     """Return a token's log probability from a row of logits, with the `count` likeliest tokens."""
@@ -109,12 +115,12 @@ def _told(
     highest = logits.max()
     whole = float(highest + np.log(np.exp(logits - highest).sum()))
     likeliest = np.argpartition(-logits, count - 1)[:count] if count else ()
-    ordered = sorted(map(int, likeliest), key=lambda it: -logits[it])
+    ordered = sorted(map(int, likeliest), key=lambda number: -logits[number])
 
-    def one(number: int, others: tuple[TokenLogprob, ...] = ()) -> TokenLogprob:
-        raw = vocabulary.shown(number)
+    def one(number: int, alternatives: tuple[TokenLogprob, ...] = ()) -> TokenLogprob:
+        raw = vocabulary.display_bytes(number)
         text = raw.decode(errors="replace")
-        return TokenLogprob(number, text, raw, float(logits[number]) - whole, others)
+        return TokenLogprob(number, text, raw, float(logits[number]) - whole, alternatives)
 
     return one(token, tuple(map(one, ordered)))
 
@@ -140,10 +146,12 @@ class AttachedLogprobs:
 
     def attached(self, events: Sequence[Any]) -> list[Any]:
         """Return the events, with the waiting tokens attached to the last text among them."""
-        told = list(events)
-        places = [at for at, event in enumerate(told) if isinstance(event, TextDelta)]
+        with_logprobs = list(events)
+        places = [at for at, event in enumerate(with_logprobs) if isinstance(event, TextDelta)]
         if places:
-            told[places[-1]] = replace(told[places[-1]], logprobs=tuple(self._waiting))
-        if told:
+            with_logprobs[places[-1]] = replace(
+                with_logprobs[places[-1]], logprobs=tuple(self._waiting)
+            )
+        if with_logprobs:
             self._waiting.clear()
-        return told
+        return with_logprobs

@@ -14,7 +14,7 @@ from engines.llamacpp.adapters import Adapters
 from engines.llamacpp.constraints import TokenGuides
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
-from engines.llamacpp.placing import placed
+from engines.llamacpp.placing import placement_of
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.models.gguf import heads
 from engines.sentences import N_
@@ -125,10 +125,10 @@ def load_weights(
 
     params = api.llama_model_default_params()
     # Its arrays must stay alive until the model is loaded.
-    place = placed(native, plan)
+    placement = placement_of(native, plan)
     params.n_gpu_layers = plan.gpu_layers
-    params.devices = place.devices
-    params.tensor_buft_overrides = place.overrides
+    params.devices = placement.devices
+    params.tensor_buft_overrides = placement.overrides
     params.load_mode = 1 if plan.mmap else 0
     params.use_extra_bufts = plan.repack
     params.load_mtp = mtp

@@ -64,8 +64,8 @@ class Drafter(Protocol):
     kind: MtpKind
     at_once: bool
 
-    def join(self, held: Sequence[int]) -> None:
-        """Start an answer to a prompt of which the target has evaluated `held` before.
+    def join(self, cached: Sequence[int]) -> None:
+        """Start an answer to a prompt of which the target has evaluated `cached` before.
 
         A drafter that was not used for a while can catch up, as far as tokens alone suffice.
         """
@@ -110,20 +110,24 @@ class SharedDrafter:
         self._reading = False
         self._last = 0
 
-    def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what the target holds is read
+    def join(self, cached: Sequence[int]) -> None:  # noqa: ARG002  what the target holds is read
+        """Start reading a prompt; guesses need its last hidden state only."""
         self._reading = True
 
     def observe(self, tokens: Sequence[int], start: int) -> None:  # noqa: ARG002  it reads them itself
+        """Remember which row of the target's last call is the newest."""
         self._last = len(tokens) - 1
         # There are no hidden states within a prompt.
         if not self._reading:
             self._take()
 
     def prepare(self) -> None:
+        """Keep the hidden state at the end of the prompt."""
         self._reading = False
         self._take()
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
+        """Guess one token after the other from the target's keys and values."""
         draft = self._draft
         guesses: list[int] = []
         while draft.evaluate((token,), position, outputs=1) == EVALUATED:
@@ -138,6 +142,7 @@ class SharedDrafter:
         """Do nothing: no state is kept here, and the owner rolls back the target's memory."""
 
     def save(self) -> bytearray | None:
+        """Return None: no state is kept here."""
         return None
 
     def restore(self, saved: bytearray | None) -> None:
@@ -172,10 +177,11 @@ class HeadDrafter:
         """The position after the last token that it knows."""
         return self._length + len(self._waiting)
 
-    def join(self, held: Sequence[int]) -> None:
+    def join(self, cached: Sequence[int]) -> None:
         """Do nothing: the hidden states of those tokens are gone."""
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
+        """Pair the tokens with the target's hidden states, and let the pairs wait."""
         draft = self._draft
         known = self.length
         if not start <= known <= start + len(tokens):
@@ -202,10 +208,12 @@ class HeadDrafter:
                 return
 
     def prepare(self) -> None:
+        """Evaluate the waiting pairs of the prompt."""
         if self._waiting:
             self._catch_up()
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
+        """Evaluate the waiting pairs, and guess one token after the other."""
         draft = self._draft
         guesses: list[int] = []
         if self._waiting and not draft.every_row and not self._catch_up():
@@ -229,6 +237,7 @@ class HeadDrafter:
         return guesses
 
     def roll_back(self, length: int) -> None:
+        """Forget the pairs after the first `length` tokens, evaluated or waiting."""
         if length < self._length:
             self._draft.trim(length)
             self._waiting.clear()
@@ -238,6 +247,7 @@ class HeadDrafter:
             del self._waiting[length - self._length :]
 
     def save(self) -> bytearray | None:
+        """Evaluate the waiting pairs; return the position, a hidden state and the cache."""
         if self._waiting:
             self._catch_up()
         state = self._state.read()
@@ -246,6 +256,7 @@ class HeadDrafter:
         return bytearray(_LENGTH.pack(self._length)) + self._draft.pending() + state
 
     def restore(self, saved: bytearray | None) -> None:
+        """Clear the head's cache, and load the saved one if it fits."""
         self._draft.clear()
         self._waiting.clear()
         self._length = self._first
@@ -265,7 +276,7 @@ class HeadDrafter:
             False if that fails; then everything is forgotten until the next tokens are observed.
         """
         count = len(self._waiting)
-        if not self._take_in():
+        if not self._evaluate_waiting():
             self.restore(None)
             return False
         self._draft.move(count, into=0)
@@ -273,7 +284,7 @@ class HeadDrafter:
         self._waiting.clear()
         return True
 
-    def _take_in(self) -> bool:
+    def _evaluate_waiting(self) -> bool:
         return self._draft.evaluate(self._waiting, self._length, outputs=0) == EVALUATED
 
 
@@ -290,6 +301,7 @@ class ChainDrafter(HeadDrafter):
         self._heads = heads
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
+        """Guess at most one token with each head."""
         if self._waiting and not self._catch_up():
             return []
         draft, pairs = self._draft, [token]
@@ -307,12 +319,12 @@ class ChainDrafter(HeadDrafter):
         draft.choose_head(0)
         return pairs[1:]
 
-    def _take_in(self) -> bool:
+    def _evaluate_waiting(self) -> bool:
         draft, done = self._draft, True
         for head in range(self._heads):
             draft.trim(self._length)
             draft.choose_head(head)
-            done = done and super()._take_in()
+            done = done and super()._evaluate_waiting()
         draft.choose_head(0)
         return done
 
@@ -327,6 +339,7 @@ class EagleDrafter(HeadDrafter):
         super().__init__(draft, state)
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
+        """Pair the tokens with encoded hidden states; forget all if encoding fails."""
         try:
             super().observe(tokens, start)
         except NotEncodedError:
@@ -363,10 +376,12 @@ class BlockDrafter:
         """The position after the last token that it knows."""
         return self._length + self._waiting
 
-    def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what they were has gone
+    def join(self, cached: Sequence[int]) -> None:  # noqa: ARG002  what they were has gone
+        """Allow the largest block again for the first guess."""
         self._room = self._most
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
+        """Copy the tokens' layer inputs, which wait for the next guess."""
         draft, end = self._draft, start + len(tokens)
         known = self.length
         if not start <= known <= end:
@@ -381,30 +396,34 @@ class BlockDrafter:
                 return
 
     def prepare(self) -> None:
+        """Put the prompt's layer inputs into memory."""
         self._catch_up()
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
+        """Guess a whole block of tokens in one call."""
         draft, first = self._draft, self._block.first
         guesses: list[int] = []
         rows = range(first, first + self._room)
         tokens = [token, *[self._block.mask] * (rows.stop - 1)]
         if self._catch_up() and draft.evaluate(tokens, position, outputs=len(tokens)) == EVALUATED:
-            wanted = True
+            wants_more = True
             for guess, sure in draft.guesses(rows):
                 guesses.append(guess)
-                if not (wanted := more(guess, sure)):
+                if not (wants_more := more(guess, sure)):
                     break
-            self._room = min(self._most, len(guesses) * (2 if wanted else 1))
+            self._room = min(self._most, len(guesses) * (2 if wants_more else 1))
         draft.trim(position)
         return guesses
 
     def roll_back(self, length: int) -> None:
+        """Forget the layer inputs after the first `length` tokens."""
         if length < self._length:
             self._draft.trim(length)
             self._length = length
         self._waiting = min(self._waiting, length - self._length)
 
     def save(self) -> bytearray | None:
+        """Put the waiting inputs into memory; return the position and the memory."""
         self._catch_up()
         state = self._state.read()
         if state is None or not self._length:
@@ -412,6 +431,7 @@ class BlockDrafter:
         return bytearray(_LENGTH.pack(self._length)) + state
 
     def restore(self, saved: bytearray | None) -> None:
+        """Clear the memory, and load the saved one if it fits."""
         self._draft.clear()
         self._waiting = self._length = 0
         if saved is not None and self._state.write(saved[_LENGTH.size :]):
@@ -447,18 +467,22 @@ class ModelDrafter:
         self._cells: list[int] = []
         self._same = 0
 
-    def join(self, held: Sequence[int]) -> None:
-        self._text[:] = held
-        self._same = common_prefix(self._cells, held)
+    def join(self, cached: Sequence[int]) -> None:
+        """Take over the target's text; the equal beginning of the cache stays."""
+        self._text[:] = cached
+        self._same = common_prefix(self._cells, cached)
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
+        """Add the tokens to the text, which is evaluated before the next guess."""
         self.roll_back(start)
         self._text += tokens
 
     def prepare(self) -> None:
+        """Evaluate the prompt."""
         self._catch_up(self._text)
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
+        """Catch up with the text, and guess one token after the other."""
         draft, cells = self._draft, self._cells
         guesses: list[int] = []
         self.roll_back(position)
@@ -476,6 +500,7 @@ class ModelDrafter:
             cells.append(token)
 
     def roll_back(self, length: int) -> None:
+        """Drop the text after the first `length` tokens."""
         del self._text[length:]
         self._same = min(self._same, length)
 
@@ -489,6 +514,7 @@ class ModelDrafter:
         return bytearray(_LENGTH.pack(len(self._cells))) + tokens + state
 
     def restore(self, saved: bytearray | None) -> None:
+        """Clear the cache, and load the saved tokens and state if they fit."""
         self._draft.clear()
         self._text, self._cells, self._same = [], [], 0
         if saved is None:

@@ -69,9 +69,8 @@ class Native:
         if (bindings, version) != (BINDINGS_VERSION, LIBRARY_VERSION):
             raise unavailable(
                 N_(
-                    "Hearth is made for llama-cpp-python {bindings} with llama.cpp {library}, "
-                    "and finds "
-                    "{found_bindings} with {found_library}.",
+                    "Hearth is made for llama-cpp-python {bindings} with llama.cpp "
+                    "{library}, but found {found_bindings} with {found_library}.",
                     bindings=BINDINGS_VERSION,
                     library=LIBRARY_VERSION.decode(),
                     found_bindings=bindings,
@@ -83,11 +82,11 @@ class Native:
         self._log_callback = self.api.llama_log_callback(self._on_log)
         self.api.llama_log_set(self._log_callback, None)
         # If no back end is compiled in, the back ends are modules.
-        here = Modules() if self._ggml.dev_count() else modules_in(self.folder)
-        self._cards = list(in_order((*packs().modules, *here.cards)))
+        modules = Modules() if self._ggml.dev_count() else modules_in(self.folder)
+        self._cards = list(in_order((*packs().modules, *modules.cards)))
         self._loading = threading.Lock()
-        if here.processor is not None:
-            self._ggml.load(os.fsencode(here.processor))
+        if modules.processor is not None:
+            self._ggml.load(os.fsencode(modules.processor))
         self.api.llama_backend_init()
 
     def _on_log(self, level: int, text: bytes, _user_data: object) -> None:
@@ -252,13 +251,13 @@ def _why(error: Exception) -> str:
     if isinstance(error, OSError | RuntimeError | ImportError):
         return N_("Its library does not load on this computer: {error}.", error=error)
     # A C++ function is searched under all its names; the first is enough for the message.
-    said = str(error).partition(", ")[0]
+    detail = str(error).partition(", ")[0]
     return N_(
-        "Hearth is made for llama-cpp-python {bindings} with llama.cpp {library}, and what "
-        "it finds does not fit: {difference}.",
+        "Hearth is made for llama-cpp-python {bindings} with llama.cpp "
+        "{library}, but the installed library differs: {difference}.",
         bindings=BINDINGS_VERSION,
         library=LIBRARY_VERSION.decode(),
-        difference=said,
+        difference=detail,
     )
 
 
@@ -299,7 +298,7 @@ def c_strlen() -> Any:
     return ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen
 
 
-def give_back_memory() -> None:
+def release_freed_memory() -> None:
     """Return freed memory to the system where the C library would keep it, as glibc does."""
     if sys.platform != "win32" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)

@@ -104,20 +104,22 @@ class _Refused(Exception):
 def _module(pack: Path, library: LibraryVersion) -> Path:
     """Return the module of a pack. Raises _Refused."""
     try:
-        says = json.loads((pack / MANIFEST).read_bytes())
-        module, digest = pack / str(says["module"]), says["sha256"]
-        made_for = LibraryVersion(says["llama_cpp_python"], says["llama_cpp"], says["source"])
-        computer = f"{says['system']} {says['machine']}"
+        manifest = json.loads((pack / MANIFEST).read_bytes())
+        module, digest = pack / str(manifest["module"]), manifest["sha256"]
+        target = LibraryVersion(
+            manifest["llama_cpp_python"], manifest["llama_cpp"], manifest["source"]
+        )
+        computer = f"{manifest['system']} {manifest['machine']}"
     except (OSError, ValueError, TypeError, LookupError):
         raise _Refused(N_("its {manifest} cannot be read.", manifest=MANIFEST)) from None
-    if made_for != library:
-        raise _Refused(_differs(made_for, library))
-    if computer != (here := f"{sys.platform} {platform.machine().lower()}"):
+    if target != library:
+        raise _Refused(_differs(target, library))
+    if computer != (this_computer := f"{sys.platform} {platform.machine().lower()}"):
         raise _Refused(
-            N_("it is for {computer}, and this is {here}.", computer=computer, here=here)
+            N_("it is for {computer}, and this is {here}.", computer=computer, here=this_computer)
         )
     if module.parent != pack or card_of(module) is None:
-        raise _Refused(N_("“{name}” is no module for graphics cards.", name=module.name))
+        raise _Refused(N_("“{name}” is not a module for graphics cards.", name=module.name))
     try:
         known = module.stat()
         whole = _sha256(module, known.st_size, known.st_mtime_ns) == digest
@@ -134,14 +136,14 @@ def _module(pack: Path, library: LibraryVersion) -> Path:
     return module
 
 
-def _differs(made_for: LibraryVersion, library: LibraryVersion) -> str:
-    if (made_for.bindings, made_for.version) == (library.bindings, library.version):
-        return N_("its llama.cpp {version} is built from another source.", version=made_for.version)
+def _differs(target: LibraryVersion, library: LibraryVersion) -> str:
+    if (target.bindings, target.version) == (library.bindings, library.version):
+        return N_("its llama.cpp {version} is built from another source.", version=target.version)
     return N_(
         "it is for llama.cpp {version} of llama-cpp-python {bindings}, and Hearth has "
         "{library_version} of {library_bindings}.",
-        version=made_for.version,
-        bindings=made_for.bindings,
+        version=target.version,
+        bindings=target.bindings,
         library_version=library.version,
         library_bindings=library.bindings,
     )

@@ -26,15 +26,15 @@ class TensorPlacement:
     Attributes:
         devices: For `devices` of llama_model_params.
         overrides: For `tensor_buft_overrides` of llama_model_params.
-        kept: The arrays that the pointers refer to.
+        arrays: The arrays that the pointers refer to.
     """
 
     devices: ctypes.c_void_p | None
     overrides: ctypes.c_void_p | None
-    kept: list[Any] = field(repr=False)
+    arrays: list[Any] = field(repr=False)
 
 
-def placed(native: Native, plan: LlamaPlan) -> TensorPlacement:
+def placement_of(native: Native, plan: LlamaPlan) -> TensorPlacement:
     """Return the placement for a plan; load the cards' back ends if the plan uses any.
 
     Raises:
@@ -44,20 +44,20 @@ def placed(native: Native, plan: LlamaPlan) -> TensorPlacement:
         nothing = (ctypes.c_void_p * 1)()
         return TensorPlacement(ctypes.cast(nothing, ctypes.c_void_p), None, [nothing])
     native.load_cards()
-    kept: list[Any] = []
+    arrays: list[Any] = []
     devices = overrides = None
     if plan.devices:
         # Ends with a null pointer, as does the array of overrides.
         named = (ctypes.c_void_p * (len(plan.devices) + 1))(
             *(_device(native, plan, name) for name in plan.devices)
         )
-        kept.append(named)
+        arrays.append(named)
         devices = ctypes.cast(named, ctypes.c_void_p)
     if plan.experts_in_ram:
-        made = _overrides(native.own_memory(), plan.experts_in_ram)
-        kept.append(made)
-        overrides = ctypes.cast(made, ctypes.c_void_p)
-    return TensorPlacement(devices, overrides, kept)
+        patterns = _overrides(native.own_memory(), plan.experts_in_ram)
+        arrays.append(patterns)
+        overrides = ctypes.cast(patterns, ctypes.c_void_p)
+    return TensorPlacement(devices, overrides, arrays)
 
 
 def _device(native: Native, plan: LlamaPlan, name: str) -> int:
@@ -65,7 +65,7 @@ def _device(native: Native, plan: LlamaPlan, name: str) -> int:
     if address is None:
         raise EngineFailed(
             N_("“{name}” could not be loaded.", name=plan.model.name),
-            N_("The device {name} is not there.", name=name),
+            N_("This computer has no device {name}.", name=name),
             N_("Look at the devices in the settings, and choose another."),
         )
     return address

@@ -111,12 +111,12 @@ _LATER: Final = N_("Close other programs and try again, or choose a smaller mode
 _WAIT: Final = N_("Wait until nothing writes to the file any more, and try again.")
 
 
-def _refusal(plan: LlamaPlan, why: str, do: str) -> ModelRefused:
+def _refusal(plan: LlamaPlan, why: str, advice: str) -> ModelRefused:
     together = N_(" with the drafter “{name}”", name=plan.drafter.name) if plan.drafter else ""
     return ModelRefused(
         N_("“{name}”{together} cannot be opened safely.", name=plan.model.name, together=together),
         why,
-        do,
+        advice,
     )
 
 

@@ -49,7 +49,7 @@ _LAYOUTS: Final = 256
 _SOUNDS: Final = 4
 """Number of sounds, the most recent ones, that are kept split until they are encoded."""
 
-_OTHERWISE: Final = frozenset({"deepseek4v", "hunyuanvl"})
+_LAYOUT_BY_PLACE: Final = frozenset({"deepseek4v", "hunyuanvl"})
 """Kinds for which the layout of a picture depends on its place in the prompt."""
 
 _SECTIONS: Final = 4
@@ -126,7 +126,7 @@ class Projector:
         # it.
         self._encoder = ThreadPoolExecutor(1, "projector")
         self._layouts: OrderedDict[str, tuple[tuple[int, ...] | MediaPart, ...]] = OrderedDict()
-        self._apart: OrderedDict[str, Any] = OrderedDict()
+        self._split_sounds: OrderedDict[str, Any] = OrderedDict()
         self.sees = bool(self._api.mtmd_support_vision(pointer))
         self.hears = bool(self._api.mtmd_support_audio(pointer))
         whole = self.sees and bool(self._api.mtmd_decode_use_non_causal(pointer, None))
@@ -162,7 +162,7 @@ class Projector:
                 offset += len(part)
 
     def encode(
-        self, medium: Medium, wanted: Mapping[int, tuple[int, int]]
+        self, medium: Medium, places: Mapping[int, tuple[int, int]]
     ) -> Future[list[Encoded]]:
         """Start to compute the embeddings of parts of a medium, after those started before.
 
@@ -170,26 +170,26 @@ class Projector:
 
         Args:
             medium: The picture or sound.
-            wanted: The index and position of the first cell, by the number of the part.
+            places: The index and position of the first cell, by the number of the part.
 
         Returns:
             The embeddings; the future raises MediumUnreadable or EngineFailed if encoding fails.
         """
-        return self._encoder.submit(self._encode_parts, medium, wanted)
+        return self._encoder.submit(self._encode_parts, medium, places)
 
-    def _encode_parts(self, medium: Medium, wanted: Mapping[int, tuple[int, int]]) -> list[Encoded]:
-        chunks = self._apart.pop(medium.sha256, None) or self._take_apart(medium, whole=True)
+    def _encode_parts(self, medium: Medium, places: Mapping[int, tuple[int, int]]) -> list[Encoded]:
+        chunks = self._split_sounds.pop(medium.sha256, None) or self._split(medium, whole=True)
         try:
-            shown = [chunk for chunk in self._each(chunks) if not self._is_text(chunk)]
-            return [self._encode(shown[number], *wanted[number]) for number in wanted]
+            media_chunks = [chunk for chunk in self._each(chunks) if not self._is_text(chunk)]
+            return [self._encode(media_chunks[number], *places[number]) for number in places]
         finally:
             self._api.mtmd_input_chunks_free(chunks)
 
     def close(self) -> None:
         """End the encoder's thread, and free the projector and the kept sounds."""
         self._encoder.shutdown(cancel_futures=True)
-        while self._apart:
-            self._api.mtmd_input_chunks_free(self._apart.popitem()[1])
+        while self._split_sounds:
+            self._api.mtmd_input_chunks_free(self._split_sounds.popitem()[1])
         if self._pointer:
             self._api.mtmd_free(self._pointer)
             self._pointer = None
@@ -200,7 +200,7 @@ class Projector:
             failed = api.mtmd_encode_chunk(self._pointer, chunk)
         if failed:
             raise EngineFailed(
-                N_("The model could not look at a picture, or hear a sound."),
+                N_("The model could not read a picture or a sound."),
                 N_(
                     "llama.cpp says: {message}.",
                     message=complaints[-1] if complaints else N_("nothing about the reason"),
@@ -227,9 +227,9 @@ class Projector:
         image = self._api.mtmd_input_chunk_get_tokens_image(chunk)
         if not image:
             return (along,) * _SECTIONS
-        told = (self._api.mtmd_decoder_pos * count)()
-        self._api.mtmd_helper_image_get_decoder_pos(image, position, told)
-        numbers = memoryview(told).cast("B").cast("I").tolist()
+        native_positions = (self._api.mtmd_decoder_pos * count)()
+        self._api.mtmd_helper_image_get_decoder_pos(image, position, native_positions)
+        numbers = memoryview(native_positions).cast("B").cast("I").tolist()
         time, across, down, more = (numbers[at::_SECTIONS] for at in range(_SECTIONS))
         return time, down, across, more
 
@@ -237,15 +237,15 @@ class Projector:
         """Return the parts of a medium in a prompt, determined once."""
         known = self._layouts.get(medium.sha256)
         if known is None:
-            chunks = self._take_apart(medium, whole=medium.kind == "audio")
+            chunks = self._split(medium, whole=medium.kind == "audio")
             known = self._layouts[medium.sha256] = tuple(self._read(chunks))
             if medium.kind == "audio":
                 # Counting the cells of a sound computes everything except its embeddings.
-                self._apart[medium.sha256] = chunks
+                self._split_sounds[medium.sha256] = chunks
             else:
                 self._api.mtmd_input_chunks_free(chunks)
-            while len(self._apart) > _SOUNDS:
-                self._api.mtmd_input_chunks_free(self._apart.popitem(last=False)[1])
+            while len(self._split_sounds) > _SOUNDS:
+                self._api.mtmd_input_chunks_free(self._split_sounds.popitem(last=False)[1])
             while len(self._layouts) > _LAYOUTS:
                 self._layouts.popitem(last=False)
         return known
@@ -269,7 +269,7 @@ class Projector:
     def _is_text(self, chunk: Any) -> bool:
         return bool(self._api.mtmd_input_chunk_get_type(chunk) == _TEXT)
 
-    def _take_apart(self, medium: Medium, *, whole: bool) -> Any:
+    def _split(self, medium: Medium, *, whole: bool) -> Any:
         """Let libmtmd split a medium into chunks and markers, which the caller must free.
 
         Args:
@@ -314,7 +314,7 @@ class Projector:
     def _require(self, medium: Medium) -> None:
         """Raise an error if the projector does not take this medium, or if it cannot be read."""
         if not (self.sees if medium.kind == "image" else self.hears):
-            raise no_sense(medium.kind)
+            raise media_unsupported(medium.kind)
         if kind_of(medium.data) != medium.kind:
             raise unreadable(medium)
         if medium.kind == "image":
@@ -336,7 +336,8 @@ class Projector:
                 raise MediumUnreadable(
                     N_("A picture is too long and narrow."),
                     N_(
-                        "It has {width} × {height} pixels, and the model cannot see so far.",
+                        "It has {width} × {height} pixels, which is too narrow a shape for the "
+                        "model.",
                         width=f"{size[0]:,}",
                         height=f"{size[1]:,}",
                     ),
@@ -350,8 +351,8 @@ class Projector:
             raise MediumUnreadable(
                 N_("A sound is too short."),
                 N_(
-                    "It has {seconds} milliseconds; there is nothing to hear.",
-                    seconds=f"{1000 * seconds:.1f}",
+                    "It lasts {milliseconds} milliseconds, which is too short to hear anything.",
+                    milliseconds=f"{1000 * seconds:.1f}",
                 ),
                 N_("Leave it out."),
             )
@@ -359,9 +360,9 @@ class Projector:
             raise MediumUnreadable(
                 N_("A sound is too long."),
                 N_(
-                    "It has {seconds} minutes; at most {most_seconds} are heard.",
-                    seconds=f"{seconds / 60:,.0f}",
-                    most_seconds=MOST_SECONDS // 60,
+                    "It lasts {minutes} minutes; the model hears at most {most_minutes}.",
+                    minutes=f"{seconds / 60:,.0f}",
+                    most_minutes=MOST_SECONDS // 60,
                 ),
                 N_("Cut it into shorter ones."),
             )
@@ -378,7 +379,7 @@ def open_projector(native: Native, model: Model, plan: LlamaPlan, cancel: Cancel
         raise ValueError("the plan has no projector")
     path, api = plan.projector, native.media
     facts = read_projector(path)
-    if _OTHERWISE.intersection(facts.kinds):
+    if _LAYOUT_BY_PLACE.intersection(facts.kinds):
         raise ProjectorRefused(
             N_("The projector “{name}” cannot be used.", name=path.name),
             N_("Hearth cannot lay out pictures of its kind, {kinds}, yet.", kinds=facts.kinds[0]),
@@ -411,19 +412,19 @@ def open_projector(native: Native, model: Model, plan: LlamaPlan, cancel: Cancel
     return Projector(native, pointer, model, facts, file)
 
 
-def no_sense(kind: MediaKind) -> MediaUnsupported:
+def media_unsupported(kind: MediaKind) -> MediaUnsupported:
     """Return the error for a picture or sound sent to a model that cannot take it."""
     if kind == "image":
         return MediaUnsupported(
             N_("The model cannot see pictures."),
-            N_("It has no projector for pictures, or that one was not loaded."),
+            N_("It has no projector for pictures, or the projector was not loaded."),
             N_(
                 "Choose a model that sees, or get this model's projector; or leave the picture out."
             ),
         )
     return MediaUnsupported(
         N_("The model cannot hear sounds."),
-        N_("It has no projector for sounds, or that one was not loaded."),
+        N_("It has no projector for sounds, or the projector was not loaded."),
         N_("Choose a model that hears, or get this model's projector; or leave the sound out."),
     )
 
@@ -433,11 +434,11 @@ def unreadable(medium: Medium) -> MediumUnreadable:
     if medium.kind == "image":
         return MediumUnreadable(
             N_("A picture cannot be read."),
-            N_("It is damaged or cut off, or no PNG, JPEG, BMP or GIF."),
+            N_("It is damaged or cut off, or it is not a PNG, JPEG, BMP or GIF file."),
             N_("Save it again as PNG or JPEG, or leave it out."),
         )
     return MediumUnreadable(
         N_("A sound cannot be read."),
-        N_("It is damaged or cut off, or no WAV, MP3 or FLAC."),
+        N_("It is damaged or cut off, or it is not a WAV, MP3 or FLAC file."),
         N_("Save it again as WAV or MP3, or leave it out."),
     )

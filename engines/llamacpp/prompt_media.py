@@ -32,8 +32,8 @@ class PromptMedia:
         self._placed = placed
         self._encoded: list[Encoded] = []
 
-    def prepare(self, held: int, cancel: CancelToken) -> None:
-        """Encode the media after the first `held` tokens, outside of any step of the loop.
+    def prepare(self, cached: int, cancel: CancelToken) -> None:
+        """Encode the media after the first `cached` tokens, outside of any step of the loop.
 
         Returns at once after a cancel.
 
@@ -41,17 +41,17 @@ class PromptMedia:
             MediumUnreadable: A picture or a sound cannot be read.
             EngineFailed: The encoder failed.
         """
-        for one in self._placed:
-            begun = self._begin(one, held)
+        for placed in self._placed:
+            begun = self._begin(placed, cached)
             if begun is None:
                 continue
             settled = threading.Event()
             begun.add_done_callback(lambda _, settled=settled: settled.set())  # type: ignore[misc]
-            forget = cancel.on_cancel(settled.set)
+            unregister = cancel.on_cancel(settled.set)
             try:
                 settled.wait()
             finally:
-                forget()
+                unregister()
             if cancel.cancelled:
                 begun.cancel()
                 return
@@ -62,24 +62,31 @@ class PromptMedia:
 
         They are encoded now if the KV cache held the cell and lost it in the middle of the answer.
         """
-        found = self._found(place)
+        found = self._encoded_at(place)
         if found is None:
-            for one in self._placed:
-                if (begun := self._begin(one, place)) is not None:
+            for placed in self._placed:
+                if (begun := self._begin(placed, place)) is not None:
                     self._encoded += begun.result()
-            found = self._found(place)
+            found = self._encoded_at(place)
         if found is None:
             raise ValueError(f"there is no picture and no sound at place {place}")
         return found
 
-    def _found(self, place: int) -> Encoded | None:
-        return next((it for it in self._encoded if it.start <= place < it.start + it.count), None)
+    def _encoded_at(self, place: int) -> Encoded | None:
+        return next(
+            (
+                encoded
+                for encoded in self._encoded
+                if encoded.start <= place < encoded.start + encoded.count
+            ),
+            None,
+        )
 
-    def _begin(self, one: PlacedMedium, held: int) -> Future[list[Encoded]] | None:
-        """Start to encode the parts of a medium after `held` tokens; None if there are none."""
-        wanted: dict[int, tuple[int, int]] = {}
-        for offset, part in self._projector.parts(one.medium):
-            start = one.start + offset
-            if start + part.count > held and self._found(start) is None:
-                wanted[part.number] = start, start - without_position(self._tokens[:start])
-        return self._projector.encode(one.medium, wanted) if wanted else None
+    def _begin(self, placed: PlacedMedium, cached: int) -> Future[list[Encoded]] | None:
+        """Start to encode the parts of a medium after `cached` tokens; None if there are none."""
+        places: dict[int, tuple[int, int]] = {}
+        for offset, part in self._projector.parts(placed.medium):
+            start = placed.start + offset
+            if start + part.count > cached and self._encoded_at(start) is None:
+                places[part.number] = start, start - without_position(self._tokens[:start])
+        return self._projector.encode(placed.medium, places) if places else None

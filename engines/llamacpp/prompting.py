@@ -17,7 +17,7 @@ from engines.dialect import Dialect, RenderedPrompt
 from engines.dialect.template import template_failed
 from engines.errors import TemplateFailed, Unsupported
 from engines.llamacpp.cells import is_cell
-from engines.llamacpp.projector import Projector, no_sense
+from engines.llamacpp.projector import Projector, media_unsupported
 from engines.llamacpp.prompt_media import PlacedMedium
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
@@ -49,17 +49,17 @@ class TurnTokens:
         self._marker = ""
         self._lock = threading.Lock()
         self._turns: OrderedDict[str, array[int]] = OrderedDict()
-        self._held = 0
+        self._remembered_chars = 0
 
     def of(self, text: str) -> list[int]:
         """Return the tokens of a prompt, or of a part of one."""
         self._marker = self._marker or self._vocabulary.turn_marker(text)
         if not self._marker:
             return self._vocabulary.tokenise(text)
-        first, *others = text.split(self._marker)
+        first, *turns = text.split(self._marker)
         tokens = self._vocabulary.tokenise(first)
-        for other in others:
-            tokens += self._turn(self._marker + other)
+        for turn in turns:
+            tokens += self._turn(self._marker + turn)
         return tokens
 
     def _turn(self, text: str) -> array[int]:
@@ -71,10 +71,10 @@ class TurnTokens:
         with self._lock:
             if text not in self._turns:
                 self._turns[text] = tokens
-                self._held += len(text)
-            while self._held > TURNS:
+                self._remembered_chars += len(text)
+            while self._remembered_chars > TURNS:
                 oldest, _ = self._turns.popitem(last=False)
-                self._held -= len(oldest)
+                self._remembered_chars -= len(oldest)
         return tokens
 
 
@@ -102,6 +102,7 @@ class Prompt:
 
     @property
     def text(self) -> str:
+        """The rendered text of the prompt."""
         return self.rendered.text
 
     @property
@@ -142,14 +143,14 @@ class Prompter:
     def write(
         self,
         request: ChatRequest,
-        held: Sequence[Sequence[int]] = (),
+        cached: Sequence[Sequence[int]] = (),
         cancel: CancelToken | None = None,
     ) -> Prompt:
         """Render the conversation, without its oldest turns if necessary and allowed.
 
         Args:
             request: The request to write the prompt for.
-            held: The tokens of sequences in the KV cache. Text that they spell gets their tokens.
+            cached: The tokens of sequences in the KV cache. Text that they spell gets their tokens.
             cancel: Ends the work.
 
         Raises:
@@ -163,40 +164,40 @@ class Prompter:
         """
         messages = request.messages
         if request.prompt is not None:
-            return self._as_it_is(request.prompt, request.suffix)
+            return self._continued(request.prompt, request.suffix)
         if not messages:
             raise ValueError("there is no message to answer")
-        kept = conversation.answer_room(self._size, request.max_tokens)
-        whole = self._render(request, (), held, cancel)
-        if whole.length <= self._size - kept:
+        answer_room = conversation.answer_room(self._size, request.max_tokens)
+        whole = self._render(request, (), cached, cancel)
+        if whole.length <= self._size - answer_room:
             return whole
         if request.overflow == "stop":
-            raise full(whole.length, kept, self._size, counted=not whole.fewest)
-        prompt = self._fitting(request, whole, kept, held, cancel)
+            raise full(whole.length, answer_room, self._size, counted=not whole.fewest)
+        prompt = self._fitting(request, whole, answer_room, cached, cancel)
         if prompt.length < self._size:
             return prompt
         pinned = conversation.pinned(messages)
-        held_fast = sum(self._count(messages[at]) for at in pinned)
-        raise too_long(prompt.length, held_fast, self._size, counted=not prompt.fewest)
+        pinned_tokens = sum(self._count(messages[at]) for at in pinned)
+        raise too_long(prompt.length, pinned_tokens, self._size, counted=not prompt.fewest)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count the tokens that `write` would produce; also allowed while an answer is written.
 
         For a conversation that is certainly too long, the numbers are lower bounds.
         """
-        kept = conversation.answer_room(self._size, request.max_tokens)
+        answer_room = conversation.answer_room(self._size, request.max_tokens)
         if request.prompt is not None:
-            given = request.prompt, request.suffix
-            count = self._too_long(*given) or len(self._given(*given))
-            return Measured((), count, kept, self._size, (), count)
+            text_and_suffix = request.prompt, request.suffix
+            count = self._too_long(*text_and_suffix) or len(self._tokens_of(*text_and_suffix))
+            return Measured((), count, answer_room, self._size, (), count)
         whole = prompt = self._render(request, (), (), cancel)
-        if whole.length > self._size - kept:
-            prompt = self._fitting(request, whole, kept, (), cancel)
+        if whole.length > self._size - answer_room:
+            prompt = self._fitting(request, whole, answer_room, (), cancel)
         lengths = tuple(self._lengths(request.messages, whole.length))
         return Measured(
             lengths=lengths,
             total=max(whole.fewest, sum(lengths)) if whole.fewest else whole.length,
-            kept=kept,
+            kept=answer_room,
             context=self._size,
             left=prompt.left,
             prompt=prompt.length,
@@ -210,30 +211,30 @@ class Prompter:
         """
         self._known.appendleft((prompt.text + answer, [*prompt.tokens, *tokens]))
 
-    def _as_it_is(self, given: str | tuple[int, ...], suffix: str) -> Prompt:
+    def _continued(self, prompt: str | tuple[int, ...], suffix: str) -> Prompt:
         """Return the prompt for a text or tokens that the model continues unchanged.
 
         Raises:
             MessageTooLong: The prompt does not fit in the context.
             Unsupported: The model cannot continue it.
         """
-        if fewest := self._too_long(given, suffix):
+        if fewest := self._too_long(prompt, suffix):
             raise prompt_too_long(fewest, self._size, counted=False)
-        tokens = self._given(given, suffix)
+        tokens = self._tokens_of(prompt, suffix)
         if len(tokens) >= self._size:
             raise prompt_too_long(len(tokens), self._size)
-        rendered = RenderedPrompt(given if isinstance(given, str) else "", begins="answer")
+        rendered = RenderedPrompt(prompt if isinstance(prompt, str) else "", begins="answer")
         return Prompt(rendered, tokens, (), len(tokens))
 
-    def _given(self, prompt: str | tuple[int, ...], suffix: str) -> list[int]:
+    def _tokens_of(self, prompt: str | tuple[int, ...], suffix: str) -> list[int]:
         vocabulary = self._vocabulary
         if suffix and isinstance(prompt, str):
             filling = vocabulary.with_gap(prompt, suffix)
             if filling is None:
                 raise Unsupported(
-                    N_("This model fills no gap in a text."),
-                    N_("Its vocabulary has no tokens that say where the gap is."),
-                    N_("Send nothing behind the gap, or choose a model for code that fills gaps."),
+                    N_("This model cannot fill a gap in a text."),
+                    N_("Its vocabulary has no tokens that mark a gap."),
+                    N_("Send no text after the gap, or choose a model for code that fills gaps."),
                 )
             tokens = filling
         elif isinstance(prompt, str):
@@ -242,7 +243,7 @@ class Prompter:
             tokens = vocabulary.require_tokens(prompt)
         if not tokens:
             raise Unsupported(
-                N_("There is nothing to go on from."),
+                N_("There is nothing to continue."),
                 N_("The prompt is empty, and this model has no token that begins a text."),
                 N_("Send a prompt with some text."),
             )
@@ -252,15 +253,15 @@ class Prompter:
         self,
         request: ChatRequest,
         whole: Prompt,
-        kept: int,
-        held: Sequence[Sequence[int]],
+        answer_room: int,
+        cached: Sequence[Sequence[int]],
         cancel: CancelToken | None,
     ) -> Prompt:
         """Return the prompt without the turns that must leave; too long if no more may leave."""
-        room, prompt = self._size - kept, whole
+        room, prompt = self._size - answer_room, whole
         lengths = self._lengths(request.messages, whole.length)
         for left in conversation.cuts(request.messages, lengths, room, self._size):
-            prompt = self._render(request, left, held, cancel)
+            prompt = self._render(request, left, cached, cancel)
             if prompt.length <= room:
                 break
         return prompt
@@ -269,12 +270,12 @@ class Prompter:
         self,
         request: ChatRequest,
         left: tuple[int, ...],
-        held: Sequence[Sequence[int]],
+        cached: Sequence[Sequence[int]],
         cancel: CancelToken | None,
     ) -> Prompt:
-        kept = conversation.without(request.messages, left)
-        media = self._expanded(kept)
-        messages = [self._with_markers(message) for message in kept]
+        remaining = conversation.without(request.messages, left)
+        media = self._expanded(remaining)
+        messages = [self._with_markers(message) for message in remaining]
         tools = request.tools
         if request.tool_choice == "none" and self._dialect.call_token is None:
             tools = ()  # only a call that begins with a control token can be prevented
@@ -282,7 +283,7 @@ class Prompter:
         words = self._marked.sub("", rendered.text) if media else rendered.text
         if fewest := self._too_long(words):
             return Prompt(rendered, [], left, 0, fewest=fewest)
-        tokens = self._tokens(rendered.text, held, media)
+        tokens = self._tokens(rendered.text, cached, media)
         if not tokens:
             # llama.cpp ends the process if it must continue an empty prompt.
             raise TemplateFailed(
@@ -290,7 +291,7 @@ class Prompter:
                 N_("The model's chat template makes an empty prompt of this conversation."),
                 N_("Write a message, or choose another model."),
             )
-        placed = self._placed(rendered.text, tokens, kept, media)
+        placed = self._placed(rendered.text, tokens, remaining, media)
         return Prompt(rendered, tokens, left, self._stable(rendered, tokens), placed)
 
     def _expanded(self, messages: Sequence[Message]) -> dict[str, list[int]]:
@@ -303,7 +304,7 @@ class Prompter:
 
     def _medium_tokens(self, medium: Medium) -> list[int]:
         if self._projector is None:
-            raise no_sense(medium.kind)
+            raise media_unsupported(medium.kind)
         return self._projector.tokens(medium)
 
     def _with_markers(self, message: Message) -> Message:
@@ -330,11 +331,11 @@ class Prompter:
         placed: list[PlacedMedium] = []
         at = 0
         for digest in self._marked.findall(text):
-            its = media[digest]
-            first = next(place for place, token in enumerate(its) if is_cell(token))
-            at = tokens.index(its[first], at) - first
+            medium_tokens = media[digest]
+            first = next(place for place, token in enumerate(medium_tokens) if is_cell(token))
+            at = tokens.index(medium_tokens[first], at) - first
             placed.append(PlacedMedium(by_hash[digest], at))
-            at += len(its)
+            at += len(medium_tokens)
         if by_hash.keys() - {one.medium.sha256 for one in placed}:
             raise template_failed(
                 N_("The model's chat template cannot be used with pictures or sounds."),
@@ -342,27 +343,27 @@ class Prompter:
             )
         return tuple(placed)
 
-    def _too_long(self, given: str | tuple[int, ...], suffix: str = "") -> int:
+    def _too_long(self, prompt: str | tuple[int, ...], suffix: str = "") -> int:
         """Return the least number of tokens of a text that is too long; 0 if it might fit.
 
         Tokenising a million words takes seconds, and they would be refused anyway.
         """
-        text = given + suffix if isinstance(given, str) else ""
+        text = prompt + suffix if isinstance(prompt, str) else ""
         if len(text) < max(_LONG, _FAR * self._size):
             return 0
         fewest = self._vocabulary.fewest(text)
         return fewest if fewest > self._size else 0
 
     def _stable(self, rendered: RenderedPrompt, tokens: Sequence[int]) -> int:
-        if not rendered.fades:
+        if not rendered.dropped_later:
             return len(tokens)
-        end = rendered.text[-rendered.fades :]
+        end = rendered.text[-rendered.dropped_later :]
         # If the text does not begin with a marker, a token can reach across its beginning.
         over = 0 if self._dialect.begins_with_marker(end) else 1
         return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)
 
     def _tokens(
-        self, text: str, held: Sequence[Sequence[int]], media: Mapping[str, Sequence[int]]
+        self, text: str, cached: Sequence[Sequence[int]], media: Mapping[str, Sequence[int]]
     ) -> list[int]:
         for known_text, known_tokens in tuple(self._known):
             rest = text.removeprefix(known_text)
@@ -372,7 +373,7 @@ class Prompter:
         begins = self._dialect.begins_with_marker
         marks = [(found.span(), media[found[1]]) for found in self._marked.finditer(text)]
         at, spelt = 0, list[int]()
-        for sequence in held:
+        for sequence in cached:
             count, end = spelled(text, sequence, self._vocabulary, begins, marks)
             if end > at:
                 at, spelt = end, list(sequence[:count])
@@ -410,11 +411,11 @@ class Prompter:
 
         A message that is too long by itself counts with its least number.
         """
-        text = message.text + "".join(it.name + it.arguments for it in message.calls)
+        text = message.text + "".join(call.name + call.arguments for call in message.calls)
         key = hash(text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:
                 self._counts.clear()
             counted = self._too_long(text) or len(self._vocabulary.tokenise(text))
             self._counts[key] = counted
-        return self._counts[key] + sum(len(self._medium_tokens(it)) for it in message.media)
+        return self._counts[key] + sum(len(self._medium_tokens(medium)) for medium in message.media)

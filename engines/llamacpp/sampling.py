@@ -46,7 +46,7 @@ def penalises(sampling: Sampling) -> bool:
     return sampling.repeat_penalty != 1 and sampling.repeat_last_n > 0
 
 
-def weighs(sampling: Sampling) -> bool:
+def changes_ranking(sampling: Sampling) -> bool:
     """Return whether any setting changes which token is the likeliest."""
     of_answer = sampling.presence_penalty or sampling.frequency_penalty
     return bool(penalises(sampling) or of_answer or sampling.logit_bias)
@@ -71,7 +71,9 @@ class Sampler(Protocol):
         """Turn the grammar, if there is one, on or off for the next tokens; it starts on."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Free the sampler's native parts."""
+        ...
 
 
 class Greedy:
@@ -81,6 +83,7 @@ class Greedy:
         self._logits = Logits(native.api, vocabulary_size)
 
     def draw(self, context: Context, row: int = -1) -> int:
+        """Return the likeliest token of a row of logits."""
         return int(self._logits.row(context.pointer, row).argmax())
 
     def take(self, token: int) -> None:
@@ -153,15 +156,18 @@ class ChainSampler:
         self._api.llama_sampler_chain_add(self._chain, part)
 
     def draw(self, context: Context, row: int = -1) -> int:
+        """Draw the next token with the whole chain."""
         return int(self._sample(self._chain, context.pointer, row))
 
     def take(self, token: int) -> None:
+        """Let the chain's penalties count a forced token."""
         self._api.llama_sampler_accept(self._chain, token)
 
     def guide(self, *, on: bool) -> None:
         """Do nothing: it has no grammar."""
 
     def close(self) -> None:
+        """Free the chain, once."""
         if self._chain:
             self._api.llama_sampler_free(self._chain)
             self._chain = None
@@ -193,27 +199,31 @@ class EndlessSampler:
         self._drawn = 0
 
     def draw(self, context: Context, row: int = -1) -> int:
+        """Draw the next token, but no end token before the least number is reached."""
         due = self._least is not None and self._drawn >= self._least
         self._drawn += 1
         if due or not self._ends:
             return self._sampler.draw(context, row)
         logits = self._logits.row(context.pointer, row)
-        kept = logits[self._ends]
+        saved = logits[self._ends]
         logits[self._ends] = -math.inf
         try:
             return self._sampler.draw(context, row)
         finally:
             # The row is read again to note how likely the token was.
-            logits[self._ends] = kept
+            logits[self._ends] = saved
 
     def take(self, token: int) -> None:
+        """Count a forced token, and pass it on."""
         self._drawn += 1
         self._sampler.take(token)
 
     def guide(self, *, on: bool) -> None:
+        """Turn the grammar on or off for the next tokens."""
         self._sampler.guide(on=on)
 
     def close(self) -> None:
+        """Close the sampler that draws."""
         self._sampler.close()
 
 

@@ -38,15 +38,15 @@ class Scheduler:
         self.flag = AbortFlag()
         self._thread = ThreadPoolExecutor(1, "llama.cpp")
         self._thread.submit(self.flag.clear)  # this starts the thread during the load
-        self.go_on_in(context)
+        self.use_context(context)
         self._changed = threading.Condition()
         self._working = False  # whether a thread works in the context
-        self._asking = 0  # number of threads that wait to work there alone
+        self._waiting_to_work = 0  # number of threads that wait to work there alone
         self._ready: list[Decoding] = []  # in order of arrival
         self._stepping: Sequence[Decoding] = ()
-        self._passed_over: Sequence[Decoding] = ()  # by the current step, because of their adapters
+        self._skipped: Sequence[Decoding] = ()  # by the current step, because of their adapters
 
-    def go_on_in(self, context: Context) -> None:
+    def use_context(self, context: Context) -> None:
         """Evaluate in this context from now on; call it only while no answer is written."""
         self._context = context
         context.watch(self.flag)
@@ -56,14 +56,14 @@ class Scheduler:
         self._thread.shutdown()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Work in the context alone, between two steps, ahead of threads that wait for tokens."""
         with self._changed:
-            self._asking += 1
+            self._waiting_to_work += 1
             try:
                 self._changed.wait_for(lambda: not self._working)
             finally:
-                self._asking -= 1
+                self._waiting_to_work -= 1
             self._working = True
         try:
             yield
@@ -93,10 +93,10 @@ class Scheduler:
             answer.finish = "length"
             return
         answer.begin(prompt, max_tokens, stable)
-        with self._taking_part(answer):
+        with self._participating(answer):
             while (run := self._next_run(answer)) is not None:
                 for number in range(len(run.tokens)):
-                    token = answer.give(run, number)
+                    token = answer.deliver(run, number)
                     if number + 1 == len(run.tokens):
                         self._offer(answer, run)
                     yield token
@@ -109,22 +109,22 @@ class Scheduler:
             answer.finish = "cancelled"
 
     @contextmanager
-    def _taking_part(self, answer: Decoding) -> Iterator[None]:
+    def _participating(self, answer: Decoding) -> Iterator[None]:
         """Let an answer take part in steps, and leave its cache settled at the end."""
         with self._changed:
             self._ready.append(answer)
-        forget = answer.cancel.on_cancel(self._on_cancel)
+        unregister = answer.cancel.on_cancel(self._on_cancel)
         try:
             yield
         finally:
-            forget()
+            unregister()
             with self._changed:
                 self._changed.wait_for(lambda: answer not in self._stepping)
                 if answer in self._ready:
                     self._ready.remove(answer)
-            if answer.holds_too_much:
-                with self.alone():
-                    answer.settle()
+            if answer.has_extra_tokens:
+                with self.exclusive():
+                    answer.trim_cache()
 
     def _next_run(self, answer: Decoding) -> DrawnRun | None:
         """Return the next tokens of an answer; None if it was cancelled first.
@@ -137,18 +137,18 @@ class Scheduler:
             return bool(answer.runs or answer.error or stops)
 
         def free() -> bool:
-            return not self._working and not self._asking
+            return not self._working and not self._waiting_to_work
 
         try:
             while True:
                 with self._changed:
-                    answer.waits = True
+                    answer.awaited = True
                     self._changed.wait_for(lambda: settled() or free())
                     if settled():
                         break
                     self._thread.submit(self._run_steps, self._begin())
         finally:
-            answer.waits = False
+            answer.awaited = False
         if answer.runs:
             return answer.runs.pop(0)
         if answer.error is not None:
@@ -169,12 +169,15 @@ class Scheduler:
         no step of its own while the prompt of an ordinary answer waits.
         """
         ready = [answer for answer in self._ready if not answer.cancel.cancelled]
-        waits = any(answer.reads and not answer.guest for answer in ready)
-        first = next((it for it in ready if not (waits and it.reads and it.guest)), None)
+        waits = any(answer.has_prompt_left and not answer.guest for answer in ready)
+        first = next(
+            (answer for answer in ready if not (waits and answer.has_prompt_left and answer.guest)),
+            None,
+        )
         adapter = first.adapter if first is not None else ""
         step = [answer for answer in ready if answer.adapter == adapter]
-        self._passed_over = [answer for answer in ready if answer.adapter != adapter]
-        self._ready = [*self._passed_over]
+        self._skipped = [answer for answer in ready if answer.adapter != adapter]
+        self._ready = [*self._skipped]
         self._stepping = step
         self._working = True
         return step
@@ -199,7 +202,7 @@ class Scheduler:
             is wasted.
         """
         with self._changed:
-            going_on = []
+            continuing = []
             for answer in step:
                 run, answer.drawn = answer.drawn, None
                 if run is not None:
@@ -207,81 +210,81 @@ class Scheduler:
                 if answer.error is not None or answer.cancel.cancelled:
                     continue
                 if run is None:
-                    going_on.append(answer)
-                elif answer.waits and len(run.tokens) == 1 and run.finish is None:
+                    continuing.append(answer)
+                elif answer.awaited and len(run.tokens) == 1 and run.finish is None:
                     run.offered = True
-                    answer.waits = False
-                    going_on.append(answer)
+                    answer.awaited = False
+                    continuing.append(answer)
             # They go before answers that arrived meanwhile, and after those that were passed over.
-            ahead = sum(answer in self._passed_over for answer in self._ready)
-            self._ready[ahead:ahead] = going_on
+            ahead = sum(answer in self._skipped for answer in self._ready)
+            self._ready[ahead:ahead] = continuing
             self._stepping = ()
             self._working = False
             self.flag.clear()
-            after = self._begin() if len(going_on) > 1 and not self._asking else None
+            next_step = self._begin() if len(continuing) > 1 and not self._waiting_to_work else None
             self._changed.notify_all()
-            return after
+            return next_step
 
     def _run(self, step: Sequence[Decoding]) -> None:
         """Evaluate a part of each answer in one call, and let each answer draw."""
         if step:
             self._context.adapt(step[0].adapter)
-        writing = [answer for answer in step if not answer.reads]
-        reading = sorted((answer for answer in step if answer.reads), key=_is_guest)
-        looking = [answer for answer in reading if answer.looks]
-        reading = [answer for answer in reading if not answer.looks]
+        writing = [answer for answer in step if not answer.has_prompt_left]
+        with_prompt = sorted((answer for answer in step if answer.has_prompt_left), key=_is_guest)
+        with_medium = [answer for answer in with_prompt if answer.next_is_medium]
+        with_prompt = [answer for answer in with_prompt if not answer.next_is_medium]
         room = self._context.batch_size
-        most = room // max(1, len(writing) + bool(reading))
+        most = room // max(1, len(writing) + bool(with_prompt))
         parts: dict[Decoding, BatchPart] = {}
         began = perf_counter()
         for answer in writing:
-            self._ask(answer, most, len(writing) - 1, parts)
+            self._add_part(answer, most, len(writing) - 1, parts)
         room -= sum(len(part.tokens) for part in parts.values())
-        for answer in reading:
+        for answer in with_prompt:
             if room:
-                self._ask(answer, room, len(writing), parts)
+                self._add_part(answer, room, len(writing), parts)
                 room -= len(parts[answer].tokens) if answer in parts else 0
         self._evaluate(dict(sorted(parts.items(), key=_sequence)), began)
-        if looking:
+        if with_medium:
             # One call of llama.cpp takes either tokens or embeddings.
             began, parts = perf_counter(), {}
-            self._ask(looking[0], self._context.batch_size, len(writing), parts)
+            self._add_part(with_medium[0], self._context.batch_size, len(writing), parts)
             self._evaluate(parts, began)
 
-    def _ask(
-        self, answer: Decoding, room: int, others: int, parts: dict[Decoding, BatchPart]
+    def _add_part(
+        self, answer: Decoding, room: int, other_answers: int, parts: dict[Decoding, BatchPart]
     ) -> None:
         """Add an answer's part; an error while making it ends only this answer."""
         try:
-            parts[answer] = answer.part(room, others)
+            parts[answer] = answer.part(room, other_answers)
         except Exception as error:  # noqa: BLE001  raised again where the answer is read
             answer.error = error
 
     def _evaluate(self, parts: dict[Decoding, BatchPart], began: float) -> None:
         if not parts:
             return
-        asked = perf_counter()
+        started = perf_counter()
         result = self._context.evaluate_parts([*parts.values()])
-        seconds = perf_counter() - asked
+        seconds = perf_counter() - started
         if result == EVALUATED:
             for answer, part in parts.items():
-                others = sum(len(other.tokens) for other in parts.values()) - len(part.tokens)
-                shared = others >= len(parts)
+                other_tokens = sum(len(other.tokens) for other in parts.values()) - len(part.tokens)
+                shared = other_tokens >= len(parts)
                 try:
-                    answer.took(part, began, seconds, shared=shared)
+                    answer.draw_from(part, began, seconds, shared=shared)
                 except Exception as error:  # noqa: BLE001  raised again where it is read
                     answer.error = error
         elif result == ABORTED or len(parts) == 1:
             for answer, part in parts.items():
-                answer.drop(part, result)
+                answer.fail(part, result)
         else:
             # Perhaps llama.cpp cannot evaluate one of them, so each is tried separately.
             for answer, part in parts.items():
-                answer.go_back(part)
+                answer.rewind(part)
             for answer in parts:
-                alone: dict[Decoding, BatchPart] = {}
-                self._ask(answer, self._context.batch_size, 0, alone)
-                self._evaluate(alone, began)
+                single: dict[Decoding, BatchPart] = {}
+                self._add_part(answer, self._context.batch_size, 0, single)
+                self._evaluate(single, began)
 
     def _on_cancel(self) -> None:
         with self._changed:

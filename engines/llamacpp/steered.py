@@ -20,13 +20,13 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.dialect import CallReader
-from engines.dialect.course import Course
+from engines.dialect.forced_tokens import ForcedTokens
 from engines.dialect.formats import CallFormat
 from engines.dialect.splitter import Delta
 from engines.errors import GrammarInvalid
 from engines.llamacpp.calling import (
     CallGrammar,
-    Hold,
+    Weaken,
     arguments_grammar,
     call_grammar,
     write_calls,
@@ -54,7 +54,7 @@ class CallGuide:
 
     Attributes:
         required: Whether the answer must call a tool.
-        unheld: The parts of the tools' schemas that are not enforced, see `CallGrammar`.
+        unenforced: The parts of the tools' schemas that are not enforced, see `CallGrammar`.
         opening: The tokens that must begin the answer; None if it need not call a tool.
 
     Raises:
@@ -70,27 +70,27 @@ class CallGuide:
         self._cancel = cancel
         dialect = loaded.dialect
         self.required = request.tool_choice == "required"
-        tools = [it for it in request.tools if request.only_tool in ("", it.name)]
-        self._tools = {it.name: it for it in tools}
+        tools = [tool for tool in request.tools if request.only_tool in ("", tool.name)]
+        self._tools = {tool.name: tool for tool in tools}
         self._parallel = request.parallel_tools
         form = dialect.calls
         self._channels = form.style == "channel"
-        held = self.required or request.sampling.guided
-        self._form = replace(form, ends="") if form.bare and held else form
-        self._grammar = CallGrammar("", tuple((it.name, "") for it in tools))
+        must_follow = self.required or request.sampling.guided
+        self._form = replace(form, ends="") if form.bare and must_follow else form
+        self._grammar = CallGrammar("", tuple((tool.name, "") for tool in tools))
         self._arguments: dict[str, CallGrammar] = {}
         self._bare: BareCalls | None = None
         try:
             self._grammar = self._strictest(self._calls)
-            if self._channels and not held:
+            if self._channels and not must_follow:
                 for tool in tools:
                     grammar = self._strictest(partial(arguments_grammar, tool))
                     self._arguments[tool.name] = grammar
-            if form.bare and not held:
+            if form.bare and not must_follow:
                 grammar = self._strictest(partial(self._calls, form=replace(form, ends="")))
                 self._bare = BareCalls(form, tools, grammar)
         except GrammarInvalid:
-            if held:
+            if must_follow:
                 raise
         self._begins = dialect.call_begins
         self._text = ""
@@ -101,37 +101,37 @@ class CallGuide:
         self.opening = tokenise(self._begin) if self.required else None
 
     @property
-    def unheld(self) -> tuple[tuple[str, str], ...]:
+    def unenforced(self) -> tuple[tuple[str, str], ...]:
         """The parts of the tools' schemas that are not enforced."""
-        return self._grammar.unheld
+        return self._grammar.unenforced
 
-    def beside(self, sampling: Sampling) -> str:
+    def with_answer(self, sampling: Sampling) -> str:
         """Return the grammar of the requested answer or of calls in its place."""
         begin = self._begin.lstrip()
 
-        def write(*, hold: Hold | None, free: bool) -> CallGrammar:
+        def write(*, weaken: Weaken | None, free: bool) -> CallGrammar:
             lark = Lark()
             answer = write_answer(sampling, self._guides, lark, self._cancel)
-            calls, unheld = write_calls(
+            calls, unenforced = write_calls(
                 lark,
                 self._form,
                 [*self._tools.values()],
                 parallel=self._parallel,
-                hold=hold,
+                weaken=weaken,
                 free=free,
             )
-            return CallGrammar(lark.text(f"{answer} | {literal(begin)} {calls}"), unheld)
+            return CallGrammar(lark.text(f"{answer} | {literal(begin)} {calls}"), unenforced)
 
         return self._strictest(write).text
 
     def _calls(
-        self, *, hold: Hold | None, free: bool, form: CallFormat | None = None
+        self, *, weaken: Weaken | None, free: bool, form: CallFormat | None = None
     ) -> CallGrammar:
         return call_grammar(
             form or self._form,
             [*self._tools.values()],
             parallel=self._parallel,
-            hold=hold,
+            weaken=weaken,
             free=free,
         )
 
@@ -143,15 +143,15 @@ class CallGuide:
             Cancelled: The answer was cancelled meanwhile.
         """
 
-        def hold(prepared: PreparedSchema) -> PreparedSchema:
-            return self._guides.held(prepared, self._cancel, all_of_it=False)
+        def weaken(prepared: PreparedSchema) -> PreparedSchema:
+            return self._guides.enforceable(prepared, self._cancel, strict=False)
 
-        for how in ((None, False), (hold, False)):
+        for attempt in ((None, False), (weaken, False)):
             with suppress(GrammarInvalid):
-                grammar = write(hold=how[0], free=how[1])
+                grammar = write(weaken=attempt[0], free=attempt[1])
                 self._guides.compiled(grammar.text, self._cancel)
                 return grammar
-        grammar = write(hold=None, free=True)
+        grammar = write(weaken=None, free=True)
         self._guides.compiled(grammar.text, self._cancel)
         return grammar
 
@@ -166,7 +166,7 @@ class CallGuide:
         gap = written.gap if written is not None and reasons else ""
         return gap + ("" if form.bare else form.begins[0])
 
-    def saw(self, deltas: Sequence[Delta], *, opened: bool) -> tuple[CallGrammar, str] | None:
+    def feed(self, deltas: Sequence[Delta], *, opened: bool) -> tuple[CallGrammar, str] | None:
         """Take the next part of an answer.
 
         Args:
@@ -188,7 +188,7 @@ class CallGuide:
                 return self._arguments[delta.name], ""
             if isinstance(delta, TextDelta):
                 self._text += delta.text
-                if self._bare is not None and (bare := self._bare.saw(delta.text)):
+                if self._bare is not None and (bare := self._bare.feed(delta.text)):
                     self._found = True
                     return bare
         for marker in self._begins:
@@ -196,8 +196,8 @@ class CallGuide:
             if found:
                 self._found = True
                 return self._grammar, rest.replace(SEAM, "")
-        kept = held_back(self._text, self._begins)
-        self._text = self._text[len(self._text) - kept :]
+        count = held_back(self._text, self._begins)
+        self._text = self._text[len(self._text) - count :]
         return None
 
 
@@ -213,11 +213,11 @@ class BareCalls:
         self._grammar = grammar
         self._reader = CallReader((replace(form, begins=()),), tools)
         self._python = form.style == "python"
-        self._names = {it.name for it in tools}
-        self._said = ""
+        self._names = {tool.name for tool in tools}
+        self._text = ""
         self._over = False
 
-    def saw(self, text: str) -> tuple[CallGrammar, str] | None:
+    def feed(self, text: str) -> tuple[CallGrammar, str] | None:
         """Take the next part of an answer.
 
         Returns:
@@ -226,14 +226,14 @@ class BareCalls:
         """
         if self._over:
             return None
-        self._said += text
+        self._text += text
         deltas = self._reader.feed(text)
-        named = _PYTHON_CALL.match(self._said) if self._python else None
-        if any(isinstance(it, ToolCallDelta) for it in deltas) or (
+        named = _PYTHON_CALL.match(self._text) if self._python else None
+        if any(isinstance(delta, ToolCallDelta) for delta in deltas) or (
             named is not None and named[1] in self._names
         ):
             self._over = True
-            return self._grammar, self._said.lstrip()
+            return self._grammar, self._text.lstrip()
         self._over = bool(deltas)  # the answer is text
         return None
 
@@ -265,14 +265,14 @@ def steered(
     begins = guided and rendered.begins == "start" and rendered.expected
     form = dialect.format
     first = tokenise(form.opens[0]) if form is not None and begins and _announces(loaded) else []
-    course = Course(
+    forced_tokens = ForcedTokens(
         dialect.splitter(rendered, calls.reader if calls is not None else None),
         first=first,
         closing=tokenise(_closing(loaded, calls)),
         budget=budget,
         opening=calls.opening if calls is not None else None,
     )
-    return Steered(sampler, course, loaded, calls)
+    return Steered(sampler, forced_tokens, loaded, calls)
 
 
 def _closing(loaded: Loaded, calls: CallGuide | None) -> str:
@@ -301,10 +301,14 @@ class Steered:
     """
 
     def __init__(
-        self, sampler: Sampler, course: Course, loaded: Loaded, calls: CallGuide | None = None
+        self,
+        sampler: Sampler,
+        forced_tokens: ForcedTokens,
+        loaded: Loaded,
+        calls: CallGuide | None = None,
     ) -> None:
         self._sampler = sampler
-        self._course = course
+        self._forced_tokens = forced_tokens
         self._loaded = loaded
         self._calls = calls
         self._calling = False
@@ -312,18 +316,19 @@ class Steered:
         self._piece = loaded.model.vocabulary.piece
         self._markers = loaded.markers
         self._follow(())
-        sampler.guide(on=course.answering)
+        sampler.guide(on=forced_tokens.answering)
 
     def draw(self, context: Context, row: int = -1) -> int:
-        token = self._course.forced
+        """Return the forced token if there is one, or else draw the next token."""
+        token = self._forced_tokens.forced
         if token is None:
             token = self._sampler.draw(context, row)
         else:
             self._sampler.take(token)
         marker = self._markers.get(token, "")
         text = "" if marker else self._characters.feed(self._piece(token))
-        self._follow(self._course.saw(seamed(text + marker, marker)))
-        self._sampler.guide(on=self._calling or self._course.answering)
+        self._follow(self._forced_tokens.feed(seamed(text + marker, marker)))
+        self._sampler.guide(on=self._calling or self._forced_tokens.answering)
         return token
 
     def _follow(self, deltas: Sequence[Delta]) -> None:
@@ -332,7 +337,7 @@ class Steered:
             return
         model = self._loaded.model
         try:
-            found = self._calls.saw(deltas, opened=self._course.opened)
+            found = self._calls.feed(deltas, opened=self._forced_tokens.opened)
             if found is None:
                 return
             grammar, begun = found
@@ -346,10 +351,13 @@ class Steered:
         self._calling = True
 
     def take(self, token: int) -> None:
+        """Pass a forced token on to the sampler."""
         self._sampler.take(token)
 
     def guide(self, *, on: bool) -> None:
+        """Turn the grammar on or off for the next tokens."""
         self._sampler.guide(on=on)
 
     def close(self) -> None:
+        """Close the sampler that is steered."""
         self._sampler.close()

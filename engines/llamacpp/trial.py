@@ -80,14 +80,14 @@ class Trials:
         for device in devices:
             known = self.verdict(device) if device.is_card else None
             found.append(replace(device, why_not=known.why) if known and known.why else device)
-        broken = [it for it in found if it.why_not and it.why_not != BY_USER]
+        broken = [device for device in found if device.why_not and device.why_not != BY_USER]
         self._refused = {
-            it.name: N_(
+            device.name: N_(
                 "{description} is not used: {why_not}",
-                description=it.description,
-                why_not=it.why_not,
+                description=device.description,
+                why_not=device.why_not,
             )
-            for it in broken
+            for device in broken
         }
         return tuple(found)
 
@@ -109,8 +109,8 @@ class Trials:
         """
         with self._trying:
             began = time.monotonic()
-            asked = json.dumps({"device": device.name, "model": str(self._model)})
-            why, lasting = self._judge(asked, cancel)
+            request = json.dumps({"device": device.name, "model": str(self._model)})
+            why, lasting = self._judge(request, cancel)
             verdict = Verdict(device.name, why, round(time.monotonic() - began, 1))
             if lasting:
                 self._record.keep(identity(device), verdict)
@@ -120,10 +120,10 @@ class Trials:
         """Keep a device out of use until it is tried again."""
         self._record.keep(identity(device), Verdict(device.name, BY_USER))
 
-    def _judge(self, asked: str, cancel: CancelToken) -> tuple[str, bool]:
+    def _judge(self, request: str, cancel: CancelToken) -> tuple[str, bool]:
         """Return why the device must not be used, or "", and whether to remember that."""
         try:
-            found = ask_helper(self._command, asked, self._limit_s, cancel)
+            found = ask_helper(self._command, request, self._limit_s, cancel)
         except OSError as error:
             return N_(
                 "The test could not start: {strerror}.", strerror=error.strerror or error
@@ -153,8 +153,8 @@ def _why_ended(ended: ProcessResult, limit_s: float) -> str:
     if any("expected" in line for line in ended.lines):
         return N_("The test ended with code {code}: the driver is faulty.", code=ended.code)
     return N_(
-        "The test ended with code {code} before it came to the card: llama.cpp does not run "
-        "as it was built.",
+        "The test ended with code {code} before it reached the card: this "
+        "build of llama.cpp does not run here.",
         code=ended.code,
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engines.cancel import CancelToken
-from engines.helper.child import Say, report
+from engines.helper.child import WriteLine, report
 from engines.llamacpp.loaded import prepare_loaded
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import open_model
@@ -35,19 +35,19 @@ TOKENS: Final = 48
 _QUESTION: Final = "What is a token, and what is a context?"
 
 
-def try_out(device: str, path: Path, say: Say) -> dict[str, object]:
+def try_out(device: str, path: Path, write: WriteLine) -> dict[str, object]:
     """Try a device, and return the result. Raises EngineError, or does not return."""
     native = load_native()
     plan = LlamaPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
     words, expected, rows = _write(native, plan)
-    say({"expected": words})
-    text, said, _ = _write(native, replace(plan, gpu_layers=-1, devices=(device,)))
+    write({"expected": words})
+    text, drawn, _ = _write(native, replace(plan, gpu_layers=-1, devices=(device,)))
     gap = None
-    pairs = enumerate(zip_longest(expected, said, fillvalue=-1))
+    pairs = enumerate(zip_longest(expected, drawn, fillvalue=-1))
     at = next((at for at, (one, other) in pairs if one != other), None)
-    if at is not None and at < min(len(expected), len(said)):
+    if at is not None and at < min(len(expected), len(drawn)):
         row = rows[at]
-        gap = float((row[expected[at]] - row[said[at]]) / row.std())
+        gap = float((row[expected[at]] - row[drawn[at]]) / row.std())
     return {"expected": words, "text": text, "gap": gap}
 
 
@@ -90,8 +90,8 @@ def main(arguments: list[str]) -> None:
     Args:
         arguments: JSON with the device's name and the model's path.
     """
-    asked = json.loads(arguments[0])
-    report(lambda say: try_out(asked["device"], Path(asked["model"]), say))
+    request = json.loads(arguments[0])
+    report(lambda write: try_out(request["device"], Path(request["model"]), write))
 
 
 if __name__ == "__main__":

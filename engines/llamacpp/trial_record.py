@@ -18,7 +18,7 @@ from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION, packs
 
 FILE_NAME: Final = "devices.json"
-_WAY_OF_TRYING: Final = 1
+_METHOD: Final = 1
 """Raise this number when a trial finds problems that it did not find before."""
 
 _DRIVERS: Final = (
@@ -49,7 +49,7 @@ def identity(device: NativeDevice) -> str:
     import hashlib
 
     facts = (
-        _WAY_OF_TRYING,
+        _METHOD,
         (device.name, device.description, device.backend, device.pci_id),
         driver_facts(),
         (BINDINGS_VERSION, LIBRARY_VERSION.decode(), build_facts()),
@@ -77,8 +77,8 @@ def build_facts() -> list[object]:
     found = importlib.util.find_spec("llama_cpp")
     if found is None or found.origin is None:
         return []
-    beside = sorted((Path(found.origin).parent / "lib").glob("*ggml*"))
-    return _stamps((*beside, *packs().modules))
+    libraries = sorted((Path(found.origin).parent / "lib").glob("*ggml*"))
+    return _stamps((*libraries, *packs().modules))
 
 
 def _stamps(paths: Iterable[Path]) -> list[object]:

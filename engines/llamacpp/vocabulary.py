@@ -26,7 +26,7 @@ _SENTENCEPIECE, _BPE = 1, 2
 _LONG: Final = re.compile(r"[^ \n]{400}(?=[^ \n])|\s{400}(?=\s)")
 _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
-_LOOKED_AT: Final = 10_000
+_SEARCHED_CHARS: Final = 10_000
 """Number of characters of a prompt in which all control tokens of its template appear."""
 
 USUAL_PIECE: Final = 256
@@ -138,8 +138,10 @@ class Vocabulary:
         Before this token, a text can be cut for tokenising: no longer token contains it, and it
         swallows no blanks before it.
         """
-        found = [it for it in self.control_texts if it and it in prompt[:_LOOKED_AT]]
-        whole = [it for it in found if not any(it in other for other in self._special - {it})]
+        found = [text for text in self.control_texts if text and text in prompt[:_SEARCHED_CHARS]]
+        whole = [
+            text for text in found if not any(text in other for other in self._special - {text})
+        ]
         for text in sorted(whole, key=prompt.count, reverse=True):
             token = self.token_of(text)
             if token is not None and not self._strips_left(token):
@@ -159,7 +161,9 @@ class Vocabulary:
 
     @cached_property
     def _fewest(self) -> FewestTokens:
-        pieces = (self._whole_piece(it) or self.text(it).encode() for it in range(self.size))
+        pieces = (
+            self._whole_piece(token) or self.text(token).encode() for token in range(self.size)
+        )
         return FewestTokens(piece.replace(_BLANK.encode(), b" ") for piece in pieces)
 
     def whole_text(self, text: str) -> list[int]:
@@ -183,18 +187,18 @@ class Vocabulary:
         gap = int(api.llama_vocab_fim_mid(pointer))
         if min(first, second, gap) < 0:
             return None
-        before_it, behind_it = self.plain_tokens(before), self.plain_tokens(behind)
-        return self.begun([first, *before_it, second, *behind_it, gap])
+        prefix, suffix = self.plain_tokens(before), self.plain_tokens(behind)
+        return self.begun([first, *prefix, second, *suffix, gap])
 
     def wrapping(self) -> tuple[list[int], list[int]]:
         """Return the tokens that the model expects before and after a whole text."""
         api, pointer = self._api, self._pointer
-        around = self._tokenise("", wrapped=True)
-        begins = bool(around) and self.bos >= 0 and around[0] == self.bos
-        ends = around[1:] if begins else around
-        if not around and api.llama_vocab_get_add_eos(pointer):
+        wrapper = self._tokenise("", wrapped=True)
+        begins = bool(wrapper) and self.bos >= 0 and wrapper[0] == self.bos
+        ends = wrapper[1:] if begins else wrapper
+        if not wrapper and api.llama_vocab_get_add_eos(pointer):
             ends = [int(api.llama_vocab_eos(pointer))]
-        return around[:1] if begins else [], ends
+        return wrapper[:1] if begins else [], ends
 
     def joined_pair(self, first: list[int], second: list[int]) -> list[int]:
         """Join the tokens of two texts for a model that compares them."""
@@ -217,7 +221,7 @@ class Vocabulary:
         """Tokenise `text` as a person wrote it: texts of special tokens are just letters."""
         if self._type == _BPE:
             text = _LONG.sub(self._with_seam, text)
-        return [it for part in text.split(SEAM) for it in self._tokenise(part, special=False)]
+        return [token for part in text.split(SEAM) for token in self._tokenise(part, special=False)]
 
     def _with_seam(self, run: re.Match[str]) -> str:
         """Return the run with a SEAM at its end, or before a special token that spans its end."""
@@ -256,7 +260,7 @@ class Vocabulary:
         piece = self._pieces[token] = self._whole_piece(token)
         return piece
 
-    def shown(self, token: int) -> bytes:
+    def display_bytes(self, token: int) -> bytes:
         """Return the bytes that show a token: for a control token, its text."""
         return self.piece(token) or self.text(token).encode()
 
@@ -274,7 +278,7 @@ class Vocabulary:
 def no_token(token: int, size: int) -> Unsupported:
     """Return the error for a number that is not a token of a vocabulary of `size` tokens."""
     return Unsupported(
-        N_("{token} is no token.", token=token),
+        N_("{token} is not a token.", token=token),
         N_("This model’s vocabulary has the tokens 0 to {size}.", size=size - 1),
         N_("Send tokens of this model."),
     )

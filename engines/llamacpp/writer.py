@@ -48,14 +48,17 @@ class Writer:
 
     @property
     def raw(self) -> str:
+        """The text of the complete pieces, including markers and the stop string."""
         return "".join(self._parts[: self.known])
 
     @property
     def stopped(self) -> str:
+        """The stop string that was found; "" before."""
         return self._stops.hit
 
     @property
     def called(self) -> bool:
+        """Whether the model has called a tool."""
         return self._called
 
     def feed(self, piece: bytes, marker: str = "") -> list[Delta]:
@@ -80,7 +83,7 @@ class Writer:
         else:
             # The waiting pieces were the marker that ended the reasoning.
             self._waiting = 0
-        return self._shown(deltas)
+        return self._events_of(deltas)
 
     def finish(self, *, ended: bool) -> list[Delta]:
         """Return the events that were held back, as nothing more follows.
@@ -90,41 +93,41 @@ class Writer:
                 never be completed. If the answer was cut off instead, the character is written
                 again when it continues.
         """
-        shown: list[Delta] = []
+        events: list[Delta] = []
         if ended and (text := self._characters.finish()):
             self._parts[-1] += text
             self.known = len(self._parts)
-            shown += self._shown(self._splitter.feed(text))
-        shown += self._shown(self._splitter.finish())
+            events += self._events_of(self._splitter.feed(text))
+        events += self._events_of(self._splitter.finish())
         if self._calls is not None:
-            self._end(self._calls.finish(ended=ended), shown)
+            self._add_until_stop(self._calls.finish(ended=ended), events)
         if rest := self._stops.finish():
-            shown.append(TextDelta(rest))
-        return shown
+            events.append(TextDelta(rest))
+        return events
 
-    def _shown(self, deltas: Sequence[Delta]) -> list[Delta]:
-        shown: list[Delta] = []
+    def _events_of(self, deltas: Sequence[Delta]) -> list[Delta]:
+        events: list[Delta] = []
         for delta in deltas:
             if isinstance(delta, WasReasoning) and (rest := self._stops.finish()):
-                shown.append(TextDelta(rest))
+                events.append(TextDelta(rest))
             if self._calls is not None and isinstance(delta, TextDelta):
-                self._end(self._calls.feed(delta.text), shown)
+                self._add_until_stop(self._calls.feed(delta.text), events)
             else:
-                self._end((delta,), shown)
-        return shown
+                self._add_until_stop((delta,), events)
+        return events
 
-    def _end(self, deltas: Sequence[Delta], shown: list[Delta]) -> None:
+    def _add_until_stop(self, deltas: Sequence[Delta], events: list[Delta]) -> None:
         """Add events up to a stop string; the arguments of calls are not searched for one."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
                 self._called = self._called or isinstance(delta, ToolCall)
-                shown.append(delta)
+                events.append(delta)
                 continue
             text = delta.text.replace(SEAM, "")
             if len(self._parts) > self._least:
                 text = self._stops.feed(text)
             if text:
-                shown.append(delta if text == delta.text else TextDelta(text))
+                events.append(delta if text == delta.text else TextDelta(text))
 
 
 def seamed(text: str, marker: str) -> str:

@@ -31,6 +31,7 @@ class DeviceBuffers:
 
     @property
     def total(self) -> int:
+        """All buffers on the device, in bytes."""
         return self.weights + self.kv + self.compute + self.drafter
 
 
@@ -42,6 +43,7 @@ class Buffers:
 
     @property
     def total(self) -> int:
+        """All buffers on all devices, in bytes."""
         return sum(device.total for device in self.devices)
 
     @property
@@ -54,13 +56,13 @@ class Buffers:
         """The buffers on all graphics cards together."""
         return self._sum("cards", lambda device: device != CPU)
 
-    def _sum(self, name: str, wanted: Callable[[str], bool]) -> DeviceBuffers:
-        found = [device for device in self.devices if wanted(device.device)]
+    def _sum(self, name: str, matches: Callable[[str], bool]) -> DeviceBuffers:
+        matching = [device for device in self.devices if matches(device.device)]
         return DeviceBuffers(
             name,
-            sum(device.weights for device in found),
-            sum(device.kv for device in found),
-            sum(device.compute for device in found),
-            sum(device.drafter for device in found),
-            sum(device.mapped for device in found),
+            sum(device.weights for device in matching),
+            sum(device.kv for device in matching),
+            sum(device.compute for device in matching),
+            sum(device.drafter for device in matching),
+            sum(device.mapped for device in matching),
         )

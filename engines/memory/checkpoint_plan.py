@@ -23,10 +23,10 @@ from engines.sentences import N_
 from engines.text import amount
 from engines.types import MAX_DEPTH, VllmOptions, VllmPlan
 
-BESIDE_CARD: Final = 2_000_000_000
+CARD_OVERHEAD: Final = 2_000_000_000
 """CUDA's context, activations and graphs, for which 1.5 to 2.5 GB are reported."""
 
-BESIDE_RAM: Final = 3_000_000_000
+RAM_OVERHEAD: Final = 3_000_000_000
 """The four processes of the CPU build took 2.7 to 2.9 GiB around a tiny model."""
 
 USUAL_DEPTH: Final = 2
@@ -38,16 +38,16 @@ _OLDEST: Final = (7, 5)
 _BFLOAT: Final = (8, 0)
 """Lowest compute capability that vLLM runs on, and the lowest with bfloat16."""
 
-_KEPT: Final = 700_000_000
+_RESERVED: Final = 700_000_000
 """Bytes of a card that stay free for other programs, which take some more while vLLM runs."""
 
-_SCREEN: Final = 1_500_000_000
+_SCREEN_RESERVED: Final = 1_500_000_000
 """Bytes that stay free on the card that draws windows and a browser."""
 
 MOST_SHARE: Final = 0.92
 """Share of a card that vLLM takes by default; the rest is for needs that it cannot foresee."""
 
-_EASE: Final = 1 / 16
+_SPARE_SHARE: Final = 1 / 16
 """Share of its KV cache that an automatic context leaves free, as less can be free at the start."""
 
 _GIB: Final = 1 << 30
@@ -62,7 +62,7 @@ class Room:
         total: Bytes of all its cards together, or of the RAM.
         free: Free bytes of the same.
         cards: Number of cards that share each layer; 0 for the processor.
-        kept: Part of the free bytes that is left to other programs.
+        reserved: Part of the free bytes that is left to other programs.
         in_flight: Tokens that vLLM processes at once.
         ram: Free bytes of RAM, beside the cards.
     """
@@ -71,22 +71,22 @@ class Room:
     total: int
     free: int
     cards: int = 0
-    kept: int = 0
+    reserved: int = 0
     in_flight: int = IN_FLIGHT
     ram: int = 0
 
     @property
-    def beside(self) -> int:
+    def overhead(self) -> int:
         """The engine's own memory, in bytes."""
-        return BESIDE_CARD * self.cards or BESIDE_RAM
+        return CARD_OVERHEAD * self.cards or RAM_OVERHEAD
 
-    def may_take(self, share: float | None) -> int:
+    def usable_bytes(self, share: float | None) -> int:
         """Return the bytes that the engine can take; `share` of the total is the user's setting."""
         if share is not None:
             return min(self.free, int(share * self.total))
         if not self.cards:
             return self.free
-        return max(0, min(self.free - self.kept, int(MOST_SHARE * self.total)))
+        return max(0, min(self.free - self.reserved, int(MOST_SHARE * self.total)))
 
 
 @dataclass(frozen=True)
@@ -95,19 +95,20 @@ class Need:
 
     Attributes:
         kv: KV cache of one or several chats.
-        beside: The engine's own memory.
+        overhead: The engine's own memory.
         ram: Weights that stay in RAM, in addition to all others.
     """
 
     weights: int
     drafter: int
     kv: int
-    beside: int
+    overhead: int
     ram: int = 0
 
     @property
     def total(self) -> int:
-        return self.weights + self.drafter + self.kv + self.beside
+        """All of the need except the weights in RAM, in bytes."""
+        return self.weights + self.drafter + self.kv + self.overhead
 
 
 def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
@@ -120,15 +121,15 @@ def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
     able = [gpu for gpu in cards if not gpu.hidden and (gpu.capability or _OLDEST) >= _OLDEST]
 
     def rank(gpu: Gpu) -> tuple[bool, int]:
-        free = (gpu.free_bytes or 0) - (_SCREEN if gpu.shows else 0)
+        free = (gpu.free_bytes or 0) - (_SCREEN_RESERVED if gpu.shows else 0)
         return (gpu.capability or _BFLOAT) < _BFLOAT, -free
 
     return tuple(sorted(able, key=rank))
 
 
-def kept_free(card: Gpu) -> int:
+def reserved_bytes(card: Gpu) -> int:
     """Return the bytes of a card that vLLM leaves to other programs."""
-    return _SCREEN if card.shows else _KEPT
+    return _SCREEN_RESERVED if card.shows else _RESERVED
 
 
 def _in_flight(card: Gpu) -> int:
@@ -155,11 +156,11 @@ def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
     # Every card gets the same part of each layer, so the fullest card decides.
     free = min((gpu.free_bytes or 0 for gpu in chosen), default=0) * len(chosen)
     total = min((gpu.total_bytes or 0 for gpu in chosen), default=0) * len(chosen)
-    kept = max(map(kept_free, chosen), default=0) * len(chosen)
+    reserved = max(map(reserved_bytes, chosen), default=0) * len(chosen)
     in_flight = max(map(_in_flight, chosen), default=IN_FLIGHT)
     name = chosen[0].name if chosen else N_("no NVIDIA card")
     ram = hardware.memory.available_bytes
-    return Room(name, total, free, max(1, len(chosen)), kept, in_flight, ram)
+    return Room(name, total, free, max(1, len(chosen)), reserved, in_flight, ram)
 
 
 def plan_checkpoint(
@@ -190,8 +191,12 @@ def plan_checkpoint(
             N_("Set a context of {most} tokens or less.", most=f"{most:,}"),
         )
     # A drafter that is a whole model reads the whole text itself.
-    reads = drafter.context_max if drafter is not None and drafter.drafting is None else 0
-    if reads and load_options.context is not None and load_options.context > reads:
+    drafter_context = drafter.context_max if drafter is not None and drafter.drafting is None else 0
+    if (
+        drafter_context
+        and load_options.context is not None
+        and load_options.context > drafter_context
+    ):
         drafter = None
     drafts = drafter is not None or checkpoint.mtp == "embedded"
     lookup = load_options.lookup and not drafts
@@ -200,8 +205,8 @@ def plan_checkpoint(
         if load_options.mtp and (drafts or lookup)
         else 0
     )
-    if depth and drafter is not None and reads:
-        most = min(most, reads)
+    if depth and drafter is not None and drafter_context:
+        most = min(most, drafter_context)
     plan = VllmPlan(
         model=checkpoint.path,
         context=load_options.context or most,
@@ -209,14 +214,14 @@ def plan_checkpoint(
         drafter=drafter.path if drafter is not None else None,
         draft_max=depth,
         lookup=lookup,
-        mtp_note=_mtp_note(drafts, load_options, reads),
+        mtp_note=_mtp_note(drafts, load_options, drafter_context),
         anyway=load_options.anyway,
         parallel=load_options.parallel or 1,
         adapters=load_options.adapters,
         options=_usable(load_options, checkpoint, room, depth),
     )
     if load_options.context is None:
-        return replace(plan, context=_roomy(checkpoint, drafter, plan, room))
+        return replace(plan, context=_automatic_context(checkpoint, drafter, plan, room))
     return plan
 
 
@@ -239,7 +244,9 @@ def _usable(
     )
 
 
-def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room) -> int:
+def _automatic_context(
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room
+) -> int:
     """Return the longest context for which all simultaneous chats have room on the card.
 
     It is at least the default context, or the longest that fits if that is shorter; chats then
@@ -250,7 +257,7 @@ def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, r
     usual = min(usual, longest_context(checkpoint, drafter, plan, room) or usual)
     if not room.cards or plan.options.nodes > 1:
         return usual
-    all_chats = longest_context(checkpoint, drafter, plan, room, plan.parallel, _EASE) or 0
+    all_chats = longest_context(checkpoint, drafter, plan, room, plan.parallel, _SPARE_SHARE) or 0
     return max(usual, min(plan.context, all_chats))
 
 
@@ -262,21 +269,21 @@ def need_of(
     chats: int = 1,
 ) -> Need:
     """Compute the memory for `chats` chats of the whole context."""
-    kept = [checkpoint]
+    models = [checkpoint]
     weights = 0
     if drafter is not None and plan.drafter is not None and plan.draft_max:
         weights = drafter.weight_bytes
         if drafter.drafting is None or drafter.drafting.method != "mtp":
-            kept.append(drafter)  # an assistant reads the model's own cache
+            models.append(drafter)  # an assistant reads the model's own cache
 
     def kv(in_flight: int) -> int:
         cards = max(1, room.cards)
-        return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight, cards) for it in kept)
+        return sum(model.kv_bytes(plan.context, plan.kv_type, in_flight, cards) for model in models)
 
     # All chats together share the tokens in flight.
     whole = kv(2 * (plan.options.batched or 0) or room.in_flight) + (chats - 1) * kv(0)
     in_ram = min(plan.options.offload_bytes * room.cards, checkpoint.weight_bytes)
-    return Need(checkpoint.weight_bytes - in_ram, weights, whole, room.beside, in_ram)
+    return Need(checkpoint.weight_bytes - in_ram, weights, whole, room.overhead, in_ram)
 
 
 def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room) -> Need:
@@ -286,13 +293,13 @@ def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, 
     the part that it does not need, and all that is left of a user's share, for the KV cache.
     """
     least = need_of(checkpoint, drafter, plan, room)
-    wanted = need_of(checkpoint, drafter, plan, room, max(1, plan.parallel))
-    spare = max(0, room.may_take(plan.options.memory_share) - least.total)
+    for_all_chats = need_of(checkpoint, drafter, plan, room, max(1, plan.parallel))
+    spare = max(0, room.usable_bytes(plan.options.memory_share) - least.total)
     if room.cards and plan.options.memory_share is not None:
         return replace(least, kv=least.kv + spare)
-    kv = min(wanted.kv, least.kv + spare)
-    more = min(room.beside, spare - (kv - least.kv)) if room.cards else 0
-    return replace(least, kv=kv, beside=least.beside + more)
+    kv = min(for_all_chats.kv, least.kv + spare)
+    more = min(room.overhead, spare - (kv - least.kv)) if room.cards else 0
+    return replace(least, kv=kv, overhead=least.overhead + more)
 
 
 def longest_context(
@@ -301,20 +308,20 @@ def longest_context(
     plan: VllmPlan,
     room: Room,
     chats: int = 1,
-    ease: float = 0.0,
+    spare_share: float = 0.0,
 ) -> int | None:
     """Return the longest context that fits, in steps; None if even the shortest does not fit.
 
     Args:
         chats: Number of chats that each need room for it.
-        ease: Share of the KV cache to leave free in addition.
+        spare_share: Share of the KV cache to leave free in addition.
     """
     most = checkpoint.context_max or DEFAULT_CONTEXT
-    have = room.may_take(plan.options.memory_share)
+    usable = room.usable_bytes(plan.options.memory_share)
 
     def fits(context: int) -> bool:
         need = need_of(checkpoint, drafter, replace(plan, context=context), room, chats)
-        return need.total + ease * need.kv <= have
+        return need.total + spare_share * need.kv <= usable
 
     if fits(most):
         return most
@@ -336,7 +343,10 @@ def require_memory(
     Raises:
         NotEnoughMemory: The plan does not fit.
     """
-    need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.options.memory_share)
+    need, usable = (
+        need_of(checkpoint, drafter, plan, room),
+        room.usable_bytes(plan.options.memory_share),
+    )
     if plan.anyway or plan.options.nodes > 1:
         return
     if need.ram > room.ram:
@@ -347,11 +357,11 @@ def require_memory(
                 name=checkpoint.name,
                 ram=amount(need.ram),
             ),
-            N_("{ram} are free there.", ram=amount(room.ram)),
-            N_("Set less for the weights of vLLM in RAM, or close other programs."),
+            N_("Only {ram} of RAM are free.", ram=amount(room.ram)),
+            N_("Keep fewer of vLLM's weights in RAM, or close other programs."),
             Action("open_settings", "vllm_offload"),
         )
-    if need.total <= have:
+    if need.total <= usable:
         return
     shorter = longest_context(checkpoint, drafter, plan, room)
     what = N_(
@@ -359,7 +369,7 @@ def require_memory(
         "be taken on {room_name}.",
         name=checkpoint.name,
         total=amount(need.total),
-        have=amount(have),
+        have=amount(usable),
         room_name=room.name,
     )
     why = N_(
@@ -368,23 +378,23 @@ def require_memory(
         weights=amount(need.weights),
         context=f"{plan.context:,}",
         kv=amount(need.kv),
-        drafter=amount(need.drafter + need.beside),
+        drafter=amount(need.drafter + need.overhead),
     )
     if need.total <= room.free and plan.options.memory_share is None:
         why = N_(
-            "{why} {free} more are free, and stay so for other programs.",
+            "{why} Another {free} are free, but are left to other programs.",
             why=why,
-            free=amount(room.free - have),
+            free=amount(room.free - usable),
         )
     elif need.total <= room.free:
         raise NotEnoughMemory(
             what,
             N_(
-                "{why} {free} are free, of which the settings allow that part only.",
+                "{why} {free} are free, but the settings allow only a part of that.",
                 why=why,
                 free=amount(room.free),
             ),
-            N_("Allow vLLM more of the memory, or set 0, with which it takes what it needs."),
+            N_("Allow vLLM more memory, or set 0 so that it takes what it needs."),
             Action("open_settings", "vllm_memory"),
         )
     raise NotEnoughMemory(
@@ -395,7 +405,9 @@ def require_memory(
             shorter=f"{shorter:,}",
         )
         if shorter is not None
-        else N_("Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp."),
+        else N_(
+            "Close other programs, choose a checkpoint with fewer bits, or answer with llama.cpp."
+        ),
         Action("shorter_context", shorter) if shorter is not None else None,
     )
 
@@ -404,23 +416,23 @@ def _usual_depth(drafter: Checkpoint | None, advised: int | None, *, lookup: boo
     """Return the number of tokens to draft ahead if the user has not set it."""
     if lookup:
         return LOOKUP_DEPTH
-    made_for = drafter.drafting.depth if drafter is not None and drafter.drafting else 0
-    return made_for or advised or USUAL_DEPTH
+    trained_depth = drafter.drafting.depth if drafter is not None and drafter.drafting else 0
+    return trained_depth or advised or USUAL_DEPTH
 
 
-def _mtp_note(drafts: bool, load_options: LoadOptions, reads: int) -> str:
+def _mtp_note(drafts: bool, load_options: LoadOptions, drafter_context: int) -> str:
     """Explain why drafting is off although it is possible; "" if there is nothing to explain.
 
     Args:
-        reads: Longest context of a drafter that has to read the whole text, else 0.
+        drafter_context: Longest context of a drafter that has to read the whole text, else 0.
     """
     if drafts:
         off = N_("Guessing ahead is switched off; vLLM restarts to switch it on.")
         return "" if load_options.mtp else off
-    if reads:
+    if drafter_context:
         return N_(
-            "The drafter reads {reads} tokens at most; with the context that is set, it does not "
-            "guess.",
-            reads=f"{reads:,}",
+            "The drafter reads at most {most} tokens, so it does not guess with "
+            "the context that you set.",
+            most=f"{drafter_context:,}",
         )
     return ""

@@ -62,6 +62,7 @@ class Parts:
 
     @property
     def total(self) -> int:
+        """All parts together, in bytes."""
         return self.weights + self.kv + self.compute + self.drafter + self.projector
 
 
@@ -74,6 +75,7 @@ class Split:
 
     @property
     def parts(self) -> Parts:
+        """The parts on the cards and in the main memory, added up."""
         return Parts(
             self.gpu.weights + self.ram.weights,
             self.gpu.kv + self.ram.kv,
@@ -107,6 +109,7 @@ class Fit:
 
     @property
     def parts(self) -> Parts:
+        """The needed memory by its parts, on all devices together."""
         return self.split.parts
 
 
@@ -220,7 +223,7 @@ def _drafting_bytes(
     kv_type: KvType,
     batch: int,
     moved: bool,
-    it: DraftNeed,
+    drafting: DraftNeed,
     weigh: Callable[..., tuple[int, int]],
     sequences: int,
 ) -> tuple[int, int]:
@@ -233,62 +236,64 @@ def _drafting_bytes(
     one token at a time and keeps nothing.
     """
     layers = header.layers
-    if not it.depth or layers is None:
+    if not drafting.depth or layers is None:
         return 0, 0
-    guessed = it.drafter is not None or header.mtp == "embedded"
-    states = it.depth if header.keeps_states and guessed else 0
+    has_drafter = drafting.drafter is not None or header.mtp == "embedded"
+    states = drafting.depth if header.keeps_states and has_drafter else 0
     # The copies of one layer are made in the graph before they are stored.
-    a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
-    graph = sequences * (it.depth * 4 * header.vocab_size + states * a_copy)
+    state_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
+    graph = sequences * (drafting.depth * 4 * header.vocab_size + states * state_copy)
     copies = sequences * max(1, states) * layers.recurrent_bytes
-    results = _result_bytes(header, batch, it, sequences)
+    results = _result_bytes(header, batch, drafting, sequences)
     on_gpu = in_ram = 0
-    if it.drafter is not None:
-        on_gpu, in_ram = weigh(it.drafter)
+    if drafting.drafter is not None:
+        on_gpu, in_ram = weigh(drafting.drafter)
     if header.mtp == "embedded":
         whole_gpu, whole_ram = weigh(header, heads=True)
         plain_gpu, plain_ram = weigh(header)
         on_gpu, in_ram = on_gpu + whole_gpu - plain_gpu, in_ram + whole_ram - plain_ram
-    for heads in _heads_of(header, it):
+    for heads in _heads_of(header, drafting):
         if heads.layers is not None:
             rows = min(batch, HEAD_BATCH)
             graph += head_compute_bytes(heads, heads.layers, context, rows)
-            its = heads.layers
-            its_cache = cache_bytes(its.head_caches, its.window, context, kv_type, rows)
-            copies += sequences * its_cache
-    if it.drafter is not None and not it.drafter.heads_alone:
-        features = it.drafter.features
-        alone = it.drafter.kind == "chat" or features is not None
-        rows = min(batch, HEAD_BATCH) if alone else 1
-        drafter = _keeping_all(it.drafter, context) if alone else it.drafter
+            head_layers = heads.layers
+            head_cache = cache_bytes(
+                head_layers.head_caches, head_layers.window, context, kv_type, rows
+            )
+            copies += sequences * head_cache
+    if drafting.drafter is not None and not drafting.drafter.heads_alone:
+        features = drafting.drafter.features
+        has_own_cache = drafting.drafter.kind == "chat" or features is not None
+        rows = min(batch, HEAD_BATCH) if has_own_cache else 1
+        drafter = _without_window(drafting.drafter, context) if has_own_cache else drafting.drafter
         graph += compute_bytes(drafter, context, rows)
         if features is not None:
             # It has logits for every token, and two more hidden states.
             graph += rows * 4 * (header.vocab_size + 2 * drafter.embedding_length)
-        if alone and (own := drafter.layers) is not None:
+        if has_own_cache and (own := drafter.layers) is not None:
             copies += sequences * cache_bytes(own.caches, own.window, context, kv_type, rows)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
 
 
-def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed, sequences: int) -> int:
+def _result_bytes(header: GgufHeader, batch: int, drafting: DraftNeed, sequences: int) -> int:
     """Return the memory that drafting takes beside llama.cpp's named buffers.
 
     It consists of the logits of drafted tokens, the hidden states that a drafter receives, and the
     graphs of the drafter's context.
     """
-    results = sequences * 4 * it.depth * header.vocab_size
-    if not it.depth:
+    results = sequences * 4 * drafting.depth * header.vocab_size
+    if not drafting.depth:
         return results
     hidden = 4 * header.embedding_length
-    for heads in _heads_of(header, it):
+    for heads in _heads_of(header, drafting):
         # The model gives a hidden state for each token of a batch. The head receives them, copies
         # them twice, and gives its own.
         rows = min(batch, HEAD_BATCH)
         results += graph_bytes(heads, rows)
         results += 4 * header.vocab_size + (batch + 4 * rows) * hidden
-    drafter = it.drafter
+    drafter = drafting.drafter
     if drafter is None:
         return results
     results += _tables(drafter)
@@ -301,28 +306,28 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed, sequences: int)
         # The features of a batch are kept, also in the model's graph, and copied twice for the
         # drafter. An encoder reserves a row of logits for each token.
         rows = min(batch, HEAD_BATCH)
-        logits = rows - 1 if features.block is None else it.depth
+        logits = rows - 1 if features.block is None else drafting.depth
         results += graph_bytes(drafter, rows) + logits * 4 * header.vocab_size
-        return results + (2 * batch + 3 * rows) * _fed_bytes(features) + 4 * rows * hidden
-    return results + graph_bytes(drafter, 1) + (2 + it.depth) * hidden
+        return results + (2 * batch + 3 * rows) * _feature_bytes(features) + 4 * rows * hidden
+    return results + graph_bytes(drafter, 1) + (2 + drafting.depth) * hidden
 
 
-def _keeping_all(drafter: GgufHeader, context: int) -> GgufHeader:
+def _without_window(drafter: GgufHeader, context: int) -> GgufHeader:
     """Return a drafter whose sliding layers keep all tokens, as they do in its own cache."""
     if drafter.layers is None or not drafter.layers.window:
         return drafter
     return replace(drafter, layers=replace(drafter.layers, window=context))
 
 
-def _fed_bytes(features: DrafterInputs) -> int:
+def _feature_bytes(features: DrafterInputs) -> int:
     """Return the bytes of features that a drafter receives for one token."""
     return 4 * len(features.layers) * features.width
 
 
-def _heads_of(header: GgufHeader, it: DraftNeed) -> list[GgufHeader]:
+def _heads_of(header: GgufHeader, drafting: DraftNeed) -> list[GgufHeader]:
     """List the files whose prediction layers run: the drafter's, the model's, or both."""
-    alone = it.drafter is not None and it.drafter.heads_alone
-    found = [it.drafter] if alone and it.drafter is not None else []
+    heads_only = drafting.drafter is not None and drafting.drafter.heads_alone
+    found = [drafting.drafter] if heads_only and drafting.drafter is not None else []
     return found + ([header] if header.mtp == "embedded" else [])
 
 

@@ -14,13 +14,13 @@ from engines.types import LlamaPlan
 # Memory that a driver and its back end take on a card before any model (CUDA: 200 to 500 MB).
 _GPU_RESERVE: Final = 512 << 20
 # With less of the model than this on a card, transfers cost more than the card gains.
-_HARDLY: Final = 0.2
+_LEAST_SHARE: Final = 0.2
 
 OnCards = Callable[[int, int], int]
 """Computes the bytes on the cards from the layers there and the layers with experts in RAM."""
 
 
-def chosen(hardware: Hardware, devices: Collection[str] = ()) -> tuple[Gpu, ...]:
+def cards_for(hardware: Hardware, devices: Collection[str] = ()) -> tuple[Gpu, ...]:
     """Return the usable cards among `devices`; without names, those that llama.cpp would use.
 
     llama.cpp uses all cards, but an integrated one only if there is no other.
@@ -30,7 +30,7 @@ def chosen(hardware: Hardware, devices: Collection[str] = ()) -> tuple[Gpu, ...]
     return named or tuple(gpu for gpu in usable if not gpu.integrated) or usable[:1]
 
 
-def room(gpu: Gpu) -> int:
+def usable_bytes(gpu: Gpu) -> int:
     """Return the bytes of a card that a model can take."""
     free = gpu.total_bytes if gpu.free_bytes is None else gpu.free_bytes
     return max(0, (free or 0) - _GPU_RESERVE)
@@ -77,7 +77,7 @@ def place(
         if stay <= mixed:
             return -1, stay
         stay = mixed
-    every = header.block_count + 1
-    too_many = bisect_right(range(every + 1), space, key=lambda count: on_cards(count, stay))
+    all_layers = header.block_count + 1
+    too_many = bisect_right(range(all_layers + 1), space, key=lambda count: on_cards(count, stay))
     fitting = max(0, too_many - 1)
-    return (fitting, stay) if fitting >= _HARDLY * every else (0, 0)
+    return (fitting, stay) if fitting >= _LEAST_SHARE * all_layers else (0, 0)

@@ -21,7 +21,7 @@ from engines.hardware import Hardware, thread_rule
 from engines.memory.fit import DraftNeed, Fit, Parts, Split, Verdict, judge, need_by_formula
 from engines.memory.formula.weights import copied_bytes
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
-from engines.memory.placement import chosen, place, room
+from engines.memory.placement import cards_for, place, usable_bytes
 from engines.models.gguf.header import GgufHeader, require_loadable
 from engines.models.pairing import mtp_advice
 from engines.sentences import N_, joined
@@ -29,7 +29,7 @@ from engines.text import amount
 from engines.types import MAX_DEPTH, LlamaPlan
 
 LEAST_CONTEXT: Final = 512
-_TO_LOOK: Final = 2048
+_LEAST_PICTURE_CONTEXT: Final = 2048
 """Least context in tokens that has room for a picture and an answer."""
 ANYWAY_CONTEXT: Final = 2048
 """Context of a model that is loaded although no context fits: enough for a short conversation."""
@@ -39,13 +39,13 @@ _STEP: Final = 256
 _DEPTHS: Final = (MAX_DEPTH,)
 _DEPTHS_OF_STATES: Final = (3, 2, 1)
 # Other conversations can take the free memory divided by this number.
-_KEPT_PART: Final = 10
+_STATES_DIVISOR: Final = 10
 MOST_PLANNED: Final = 4
 """Most simultaneous answers if the user has not set a number."""
 # The contexts of further answers can take the free memory divided by this number.
-_MORE_PART: Final = 8
+_PARALLEL_DIVISOR: Final = 8
 # Drafting is worth it only if this share of the context, and of the layers on a card, remains.
-_KEPT: Final = 7 / 8
+_LEAST_SHARE: Final = 7 / 8
 
 
 @dataclass(frozen=True)
@@ -140,17 +140,21 @@ def make_plan(
         _check_context(path, header, load_options.context)
     if projector is None:
         return _plan(path, header, hardware, load_options, drafter, sizes, None)
-    with_it = _plan(path, header, hardware, load_options, drafter, sizes, projector)
-    fit = check(header, hardware, with_it, _header_of(with_it, drafter), sizes, projector)
-    if fit.verdict != "no" and with_it.context >= min(_TO_LOOK, header.context_max):
-        return with_it
+    with_projector = _plan(path, header, hardware, load_options, drafter, sizes, projector)
+    fit = check(
+        header, hardware, with_projector, _header_of(with_projector, drafter), sizes, projector
+    )
+    if fit.verdict != "no" and with_projector.context >= min(
+        _LEAST_PICTURE_CONTEXT, header.context_max
+    ):
+        return with_projector
     without = _plan(path, header, hardware, load_options, drafter, sizes, None)
     return replace(
         without,
         projector_note=N_(
-            "There is no memory left for its projector, so it takes no pictures or sounds: that "
-            "needs {size_bytes} more.",
-            size_bytes=amount(projector.size_bytes),
+            "There is no memory left for its projector, which needs {size} more, "
+            "so it cannot take pictures or sounds.",
+            size=amount(projector.size_bytes),
         ),
     )
 
@@ -169,46 +173,47 @@ def _plan(
     sizes: Sizes,
     projector: ProjectorFile | None,
 ) -> LlamaPlan:
-    judged = _Judged(header, hardware, sizes, projector)
-    bare = _bare(path, header, hardware, load_options)
+    checker = _FitChecker(header, hardware, sizes, projector)
+    bare = _basic_plan(path, header, hardware, load_options)
     if projector is not None:
         # A picture that is read in one call needs a batch that holds all of it.
         batch = max(bare.batch, projector.rows)
         bare = replace(bare, projector=projector.path, batch=batch)
-    plain = _sized(judged, load_options, bare, None)
-    if load_options.anyway and not judged.fits(plain, None):
+    plain = _sized(checker, load_options, bare, None)
+    if load_options.anyway and not checker.fits(plain, None):
         context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
         plain = replace(plain, context=context, mmap=True, repack=False)
     if not load_options.mtp:
         off = replace(plain, mtp_note=N_("Guessing ahead is switched off for this model."))
-        return _side_by_side(judged, load_options, off, None)
+        return _side_by_side(checker, load_options, off, None)
     drafts = drafter is not None or header.mtp == "embedded"
     with_drafter = replace(plain, drafter=drafter.path if drafter else None)
-    its_header = drafter.header if drafter else None
+    drafter_header = drafter.header if drafter else None
     for depth in _DEPTHS_OF_STATES if header.keeps_states and drafts else _DEPTHS:
-        wanted = replace(with_drafter, draft_max=depth)
-        plan = _sized(judged, load_options, wanted, its_header)
-        if _as_good(judged, plan, plain, its_header):
+        candidate = replace(with_drafter, draft_max=depth)
+        plan = _sized(checker, load_options, candidate, drafter_header)
+        if _is_nearly_as_good(checker, plan, plain, drafter_header):
             plan = plan if drafts else replace(plan, mtp_note=mtp_advice(header))
-            return _side_by_side(judged, load_options, plan, its_header)
+            return _side_by_side(checker, load_options, plan, drafter_header)
     placed = replace(
-        wanted,
+        candidate,
         gpu_layers=plain.gpu_layers,
         devices=plain.devices,
         experts_in_ram=plain.experts_in_ram,
         mmap=plain.mmap,
     )
-    more = sizes(header, placed, its_header).parts.drafter
+    more = sizes(header, placed, drafter_header).parts.drafter
     without = replace(
         plain,
         mtp_note=N_(
-            "There is no memory left for guessing ahead: it needs {more} more.", more=amount(more)
+            "There is no memory left for guessing ahead, which needs {size} more.",
+            size=amount(more),
         ),
     )
-    return _side_by_side(judged, load_options, without, None)
+    return _side_by_side(checker, load_options, without, None)
 
 
-def _bare(
+def _basic_plan(
     path: Path, header: GgufHeader, hardware: Hardware, load_options: LoadOptions
 ) -> LlamaPlan:
     """Make the plan without drafting, before its context and placement are chosen."""
@@ -220,7 +225,7 @@ def _bare(
         batch_threads=load_options.threads or threads.batch,
         kv_type=load_options.kv_type,
         draft_max=0,
-        kept_bytes=min(load_options.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
+        kept_bytes=min(load_options.kept_bytes, hardware.memory.available_bytes // _STATES_DIVISOR),
         anyway=load_options.anyway,
         parallel=load_options.parallel or 1,
         adapters=load_options.adapters,
@@ -228,24 +233,24 @@ def _bare(
 
 
 def _side_by_side(
-    judged: _Judged, load_options: LoadOptions, plan: LlamaPlan, drafter: GgufHeader | None
+    checker: _FitChecker, load_options: LoadOptions, plan: LlamaPlan, drafter: GgufHeader | None
 ) -> LlamaPlan:
     """Return the plan with the set number of simultaneous answers, or as many as are cheap."""
-    alone = judged.fit(plan, drafter)
-    if load_options.parallel is not None or alone.verdict != "fits":
+    single = checker.fit(plan, drafter)
+    if load_options.parallel is not None or single.verdict != "fits":
         return plan
     for count in range(MOST_PLANNED, 1, -1):
         several = replace(plan, parallel=count)
-        fit = judged.fit(several, drafter)
-        cheap = fit.need_bytes - alone.need_bytes <= fit.have_bytes // _MORE_PART
+        fit = checker.fit(several, drafter)
+        cheap = fit.need_bytes - single.need_bytes <= fit.have_bytes // _PARALLEL_DIVISOR
         if cheap and fit.verdict == "fits":
             return several
     return plan
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """A model on a computer, with the way to compute the need of its plans."""
+class _FitChecker:
+    """Checks whether plans of one model fit on a computer."""
 
     header: GgufHeader
     hardware: Hardware
@@ -263,11 +268,11 @@ class _Judged:
 
 
 def _sized(
-    judged: _Judged, load_options: LoadOptions, plan: LlamaPlan, drafter: GgufHeader | None
+    checker: _FitChecker, load_options: LoadOptions, plan: LlamaPlan, drafter: GgufHeader | None
 ) -> LlamaPlan:
     """Return the plan with its layers placed, and the longest context that fits, up to its own."""
-    copied = copied_bytes(judged.header)
-    mostly_copied = copied > judged.header.weight_bytes // 2
+    copied = copied_bytes(checker.header)
+    mostly_copied = copied > checker.header.weight_bytes // 2
 
     def mapped(plan: LlamaPlan) -> bool:
         """Return whether to map the file; copied weights would otherwise take memory twice."""
@@ -275,12 +280,12 @@ def _sized(
             return True
         if mostly_copied:
             return False
-        fit = judged.fit(plan, drafter)
-        unmapped = judged.fit(replace(plan, mmap=False), drafter)
+        fit = checker.fit(plan, drafter)
+        unmapped = checker.fit(replace(plan, mmap=False), drafter)
         return fit.verdict == "fits" or fit.need_bytes <= unmapped.need_bytes
 
     def with_context(context: int) -> LlamaPlan:
-        sized = _placed(judged, replace(plan, context=context, mmap=True), load_options, drafter)
+        sized = _placed(checker, replace(plan, context=context, mmap=True), load_options, drafter)
         return replace(sized, mmap=mapped(sized))
 
     if load_options.context is not None:
@@ -288,23 +293,23 @@ def _sized(
     least = min(LEAST_CONTEXT, plan.context)
     contexts = (*range(least, plan.context, _STEP), plan.context)
     too_long = bisect_left(
-        contexts, 1, key=lambda context: not judged.fits(with_context(context), drafter)
+        contexts, 1, key=lambda context: not checker.fits(with_context(context), drafter)
     )
     return with_context(contexts[max(0, too_long - 1)])
 
 
-def _as_good(
-    judged: _Judged, plan: LlamaPlan, plain: LlamaPlan, drafter: GgufHeader | None
+def _is_nearly_as_good(
+    checker: _FitChecker, plan: LlamaPlan, plain: LlamaPlan, drafter: GgufHeader | None
 ) -> bool:
     """Return whether a plan with drafting fits, and keeps nearly all that the plain plan has."""
-    if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
+    if plan.context < _LEAST_SHARE * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
         return False
-    if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
+    if 0 <= plan.gpu_layers < _LEAST_SHARE * plain.gpu_layers:
         return False
-    more_behind = plan.experts_in_ram - plain.experts_in_ram
-    if plan.gpu_layers and more_behind > (1 - _KEPT) * judged.header.block_count:
+    more_in_ram = plan.experts_in_ram - plain.experts_in_ram
+    if plan.gpu_layers and more_in_ram > (1 - _LEAST_SHARE) * checker.header.block_count:
         return False
-    return judged.fits(plan, drafter)
+    return checker.fits(plan, drafter)
 
 
 def _check_context(path: Path, header: GgufHeader, context: int) -> None:
@@ -324,20 +329,20 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 
 
 def _placed(
-    judged: _Judged, plan: LlamaPlan, load_options: LoadOptions, drafter: GgufHeader | None
+    checker: _FitChecker, plan: LlamaPlan, load_options: LoadOptions, drafter: GgufHeader | None
 ) -> LlamaPlan:
     """Return the plan with its devices, the layers on them, and the experts that stay in RAM."""
-    cards = chosen(judged.hardware, load_options.devices)
+    cards = cards_for(checker.hardware, load_options.devices)
     names = tuple(gpu.device for gpu in cards if gpu.device)
     plan = replace(plan, devices=names)
 
     def on_cards(layers: int, experts: int) -> int:
-        with_them = replace(plan, gpu_layers=layers, experts_in_ram=experts)
-        return judged.needed(with_them, drafter).gpu.total
+        candidate = replace(plan, gpu_layers=layers, experts_in_ram=experts)
+        return checker.needed(candidate, drafter).gpu.total
 
-    space = sum(map(room, cards))
+    space = sum(map(usable_bytes, cards))
     layers, experts = place(
-        judged.header, space, on_cards, load_options.gpu_layers, load_options.experts_in_ram
+        checker.header, space, on_cards, load_options.gpu_layers, load_options.experts_in_ram
     )
     return replace(plan, gpu_layers=layers, experts_in_ram=experts, devices=names if layers else ())
 
@@ -353,8 +358,8 @@ def check(
     """Judge whether a plan's model, with drafter and projector, fits into the free memory."""
     needed = needed_by(header, plan, drafter, sizes, projector)
     available = hardware.memory.available_bytes
-    cards = chosen(hardware, plan.devices) if plan.gpu_layers else ()
-    space = sum(map(room, cards))
+    cards = cards_for(hardware, plan.devices) if plan.gpu_layers else ()
+    space = sum(map(usable_bytes, cards))
     device = " and ".join(gpu.name for gpu in cards) or hardware.cpu.name
     shared = any(gpu.integrated for gpu in cards)
     if not cards:
@@ -390,8 +395,8 @@ def _all_on_cards(plan: LlamaPlan, header: GgufHeader) -> bool:
 def judge_roughly(need: int, hardware: Hardware) -> Verdict:
     """Judge a number of bytes, on the cards or in the main memory."""
     available = hardware.memory.available_bytes
-    cards = chosen(hardware)
-    space = sum(map(room, cards))
+    cards = cards_for(hardware)
+    space = sum(map(usable_bytes, cards))
     if any(gpu.integrated for gpu in cards) or not space:
         return judge(need, available)
     if need <= space:
@@ -408,11 +413,13 @@ def needed_by(
 ) -> Split:
     """Return the need of a plan; its projector and its adapters go where the layers go."""
     split = sizes(header, plan, drafter)
-    seen = projector.size_bytes if projector is not None and plan.projector is not None else 0
-    adapters = sum(it.size_bytes for it in plan.adapters)
+    projector_bytes = (
+        projector.size_bytes if projector is not None and plan.projector is not None else 0
+    )
+    adapters = sum(adapter.size_bytes for adapter in plan.adapters)
 
     def more(parts: Parts) -> Parts:
-        return replace(parts, projector=seen, weights=parts.weights + adapters)
+        return replace(parts, projector=projector_bytes, weights=parts.weights + adapters)
 
     if plan.gpu_layers:
         return replace(split, gpu=more(split.gpu))

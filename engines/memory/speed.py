@@ -54,18 +54,20 @@ class Speed:
 
     @property
     def low(self) -> float:
+        """The lower end of the likely range, in tokens per second."""
         return self.about * (1 - _SPREAD)
 
     @property
     def high(self) -> float:
+        """The upper end of the likely range, in tokens per second."""
         return self.about * (1 + _SPREAD)
 
 
 def decoding_speed(readings: Iterable[Reading], *, at_least: bool = False) -> Speed:
     """Estimate the speed; the memories are read in turn, as their layers follow each other."""
     seconds = 0.0
-    for it in readings:
-        share = (_CARD_WITH_EXPERTS if it.experts else _CARD) if it.card else _PROCESSOR
-        seconds += it.bytes_ / (it.rate * share)
-        seconds += _PER_TOKEN_CARD_S if it.card else _PER_TOKEN_S
+    for reading in readings:
+        share = (_CARD_WITH_EXPERTS if reading.experts else _CARD) if reading.card else _PROCESSOR
+        seconds += reading.bytes_ / (reading.rate * share)
+        seconds += _PER_TOKEN_CARD_S if reading.card else _PER_TOKEN_S
     return Speed(1 / seconds, at_least)

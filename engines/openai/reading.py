@@ -209,7 +209,7 @@ class AnswerReader:
         if isinstance(text, str) and text:
             self._count(text)
             yield from self._split_calls(self._splitter.feed(text.replace(SEAM, "")))
-            if self._reader is not None and self._reader.held > MOST_CALL:
+            if self._reader is not None and self._reader.pending_chars > MOST_CALL:
                 raise too_large(self._server_name)
 
     def end(self) -> Iterator[Delta]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from engines.hardware.values import Gpu, Hardware
-from engines.memory.checkpoint_plan import BESIDE_RAM, MOST_SHARE, kept_free, vllm_cards
+from engines.memory.checkpoint_plan import MOST_SHARE, RAM_OVERHEAD, reserved_bytes, vllm_cards
 from engines.models.checkpoint import Checkpoint
 
 GIB: Final = 1 << 30
@@ -33,7 +33,7 @@ def memory_share(
         The share, 0 to 1, or None if no card reports its memory.
     """
     shares = [
-        min(MOST_SHARE, (card.free_bytes - kept_free(card)) / card.total_bytes)
+        min(MOST_SHARE, (card.free_bytes - reserved_bytes(card)) / card.total_bytes)
         for card in cards
         if card.free_bytes is not None and card.total_bytes
     ]
@@ -63,7 +63,7 @@ def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
 
 def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
     """Return the bytes of free RAM for the KV cache, after the weights and the processes."""
-    return hardware.memory.available_bytes - checkpoint.weight_bytes - BESIDE_RAM
+    return hardware.memory.available_bytes - checkpoint.weight_bytes - RAM_OVERHEAD
 
 
 def compile_jobs(hardware: Hardware, *, in_wsl: bool = False) -> int:

@@ -52,7 +52,7 @@ class Bench:
         opened.answer(chat, "chat", count=1)
         self.prompt = [*opened.cache.tokens, *opened.words(NEW, seed=2)]
         evaluated = perf_counter()
-        opened.cache.put_away()
+        opened.cache.save_to_disk()
         self.put_away_s = perf_counter() - evaluated
         self.first_s = evaluated - began
         self.size = sum(file.stat().st_size for file in folder.iterdir())

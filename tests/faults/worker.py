@@ -19,7 +19,7 @@ from engines.dialect import dialect
 from engines.dialect.template import Renderer, Template
 from engines.dialect.template_process import TemplateProcess
 from engines.errors import EngineError
-from engines.helper.child import be_modest
+from engines.helper.child import lower_priority
 from engines.helper.result import RESULT
 from engines.llamacpp.probing.child import examine
 from engines.llamacpp.probing.protocol import STAGE, read_plan
@@ -28,7 +28,7 @@ LIMIT_S = 20.0
 
 
 def main() -> None:
-    be_modest()
+    lower_priority()
     out = os.dup(1)
     os.dup2(2, 1)
 

@@ -183,7 +183,7 @@ CHECKS: dict[str, Check] = {
 
 def prove(*backends: str) -> int:
     """Run every check on the first device of one of these back ends, as llama.cpp names them."""
-    found = [device for device in Devices().look() if device.backend in backends]
+    found = [device for device in Devices().list_devices() if device.backend in backends]
     if not found:
         print(f"llama.cpp sees no device of {' or '.join(backends)}: see installers/README.md.")
         return 1

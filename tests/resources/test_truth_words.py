@@ -65,8 +65,8 @@ def lines() -> Iterator[str]:
     yield from (vllm.LOOKS_UP, NOTHING_DRAFTS)
     for costs in (CHEAP, DEAR, FLAT):
         yield llama.cannot_win(costs) or ""
-        yield llama.not_here(costs, 0.31)
-        yield llama.not_here(costs, 0.99)
+        yield llama.no_gain(costs, 0.31)
+        yield llama.no_gain(costs, 0.99)
         yield llama.standing("embedded", costs, "")
         yield llama.standing("drafter", costs, "")
     yield llama.standing("drafter", None, "")

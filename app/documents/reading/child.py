@@ -35,7 +35,7 @@ from app.documents.reading.text import read_text
 from app.documents.reading.word import DOCX_START, read_docx, read_scanned_docx
 from app.documents.reading.workbook import XLSX_START, read_xlsx
 from app.documents.values.documents import Document, DocumentKind, Unread, document_values
-from engines.helper.child import Say, begin, begin_serving
+from engines.helper.child import WriteLine, begin, begin_serving
 from engines.regular import open_regular
 
 _BEGINNING: Final = 4096
@@ -77,17 +77,17 @@ def main() -> None:
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
     if "path" in asked:
-        say = begin()
+        write = begin()
         limit_memory(limits.memory_bytes)
-        _answer(say, Path(asked["path"]), str(asked["name"]), limits)
+        _answer(write, Path(asked["path"]), str(asked["name"]), limits)
         return
-    say, orders = begin_serving()
+    write, orders = begin_serving()
     limit_memory(limits.memory_bytes)
     for order in orders:
-        _answer(say, Path(os.fsdecode(bytes.fromhex(order["path"]))), str(order["name"]), limits)
+        _answer(write, Path(os.fsdecode(bytes.fromhex(order["path"]))), str(order["name"]), limits)
 
 
-def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
+def _answer(write: WriteLine, path: Path, name: str, limits: Limits) -> None:
     """Read a file, and write its content, or why it cannot be read."""
     into = Collected(limits.characters)
     try:
@@ -99,13 +99,13 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
         if _state(path) != before:
             raise Unreadable(Fault.CHANGED)  # the hash would not match the text
     except Unreadable as error:
-        say({"fault": error.fault})
+        write({"fault": error.fault})
     except MemoryError:
-        say({"fault": Fault.NO_MEMORY})
+        write({"fault": Fault.NO_MEMORY})
     except OSError:
-        say({"fault": Fault.MISSING})
+        write({"fault": Fault.MISSING})
     except _DAMAGED:
-        say({"fault": Fault.DAMAGED})
+        write({"fault": Fault.DAMAGED})
     else:
         read = Document(
             kind,
@@ -120,10 +120,10 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
             tuple(into.pages),
             tuple(it for it in Unread if it in into.unread),
         )
-        say(document_values(read))
+        write(document_values(read))
         for section in into.sections:
-            say(asdict(section))
-        say({"sections": len(into.sections)})
+            write(asdict(section))
+        write({"sections": len(into.sections)})
 
 
 def _state(path: Path) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ from app.models.hub.values.names import hub_name
 from app.runtime.services.memory import memory_held
 from app.runtime.values.installation import Device, StayingWorker, WorkerState
 from engines.cancel import CancelToken
-from engines.memory.placement import chosen
+from engines.memory.placement import cards_for
 from engines.sentences import N_
 from engines.types import EngineName
 
@@ -84,7 +84,7 @@ class EngineManager:
         found = [it for it in self._devices.list() if it.backend != "CPU"]
         if again:
             found = [self._tried(it) for it in found]
-        usual = {gpu.device for gpu in chosen(self._look())}
+        usual = {gpu.device for gpu in cards_for(self._look())}
         return tuple(_device(it, it.name in usual) for it in found)
 
     def advise(self) -> Advice:

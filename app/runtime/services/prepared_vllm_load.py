@@ -86,11 +86,11 @@ def fit_report(
     room = room_for(hardware, card=profile != "cpu", cards=load_options.vllm.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
     takes = take_of(checkpoint, drafter, plan, room)
-    have = room.may_take(plan.options.memory_share)
+    have = room.usable_bytes(plan.options.memory_share)
     chosen = load_options.context is None
     least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
     verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
-    parts = Parts(takes.weights, takes.kv, takes.beside, takes.drafter)
+    parts = Parts(takes.weights, takes.kv, takes.overhead, takes.drafter)
     need, free = amount(takes.total), amount(have)
     fit = Fit(
         verdict=verdict,

@@ -60,12 +60,12 @@ def cause_of(ended: ProcessResult, stage: str) -> Cause:
         return Cause(why, lasting=stage == TEMPLATE and not ended.stopped)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
         return Cause(N_("Memory ran out while {during}.", during=during), lasting=False)
-    if said := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:
+    if messages := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:
         return Cause(
             N_(
                 "llama.cpp gave up while {during}: “{words}”.",
                 during=during,
-                words=said[-1].strip(),
+                words=messages[-1].strip(),
             ),
             lasting=True,
         )

@@ -17,7 +17,7 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import MessageTooLong, TemplateRefused
-from engines.helper.child import Say, report
+from engines.helper.child import WriteLine, report
 from engines.helper.clock import limit_work
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.load_params import loading_with
@@ -56,8 +56,8 @@ def examine(plan: LlamaPlan, begin: Begin) -> None:
     header = read_header(plan.model)
     if header.kind == "chat":
         _try_template(header.chat_template)
-    beside = sum(path.stat().st_size for path in (plan.drafter, plan.projector) if path)
-    limit = stage_limit(header.size_bytes + beside) + shaders_limit(plan)
+    companion_bytes = sum(path.stat().st_size for path in (plan.drafter, plan.projector) if path)
+    limit = stage_limit(header.size_bytes + companion_bytes) + shaders_limit(plan)
     begin(LOAD, limit)
     small = replace(
         plan,
@@ -154,11 +154,11 @@ def main(arguments: list[str]) -> None:
         arguments: The plan, as `write_plan` writes it.
     """
 
-    def work(say: Say) -> None:
+    def work(write: WriteLine) -> None:
         def begin(stage: str, limit: float) -> None:
             # The limit comes first, so that the previous limit cannot end a stage already reported.
             limit_work(limit)
-            say({STAGE: stage})
+            write({STAGE: stage})
 
         examine(read_plan(arguments[0]), begin)
 

@@ -56,10 +56,12 @@ def read_plan(text: str) -> LlamaPlan:
     """Return the plan that `write_plan` wrote."""
     fields = json.loads(text)
     fields["model"] = Path(fields["model"])
-    for beside in ("drafter", "projector"):
-        fields[beside] = Path(fields[beside]) if fields[beside] else None
+    for name in ("drafter", "projector"):
+        fields[name] = Path(fields[name]) if fields[name] else None
     fields["devices"] = tuple(fields["devices"])
-    fields["adapters"] = tuple(Adapter(it["name"], Path(it["path"])) for it in fields["adapters"])
+    fields["adapters"] = tuple(
+        Adapter(adapter["name"], Path(adapter["path"])) for adapter in fields["adapters"]
+    )
     return LlamaPlan(**fields)
 
 

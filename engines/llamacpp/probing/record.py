@@ -22,7 +22,7 @@ _PART: Final = re.compile(r"-00001-of-(\d{5})(?=\.gguf$)")
 SAFE: Final = ""
 """The verdict on a plan that loads and answers."""
 
-_WAY_OF_TRYING: Final = 1
+_METHOD: Final = 1
 """Raise this number when the probe finds problems that it did not find before."""
 
 Stamps = tuple[tuple[int, int], ...]
@@ -53,11 +53,11 @@ def identity(plan: LlamaPlan) -> str:
     import hashlib
 
     digest = hashlib.sha256()
-    way = (_WAY_OF_TRYING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
+    method = (_METHOD, BINDINGS_VERSION, LIBRARY_VERSION.decode())
     matters: tuple[object, ...] = (plan.gpu_layers, plan.kv_type, plan.mmap, plan.draft_max > 0)
     if plan.gpu_layers:
         matters = (*matters, plan.devices, plan.experts_in_ram)
-    digest.update(json.dumps([way, matters, stamps(plan)]).encode())
+    digest.update(json.dumps([method, matters, stamps(plan)]).encode())
     for path in files_of(plan):
         with open_regular(path) as file:
             digest.update(file.read(_TRIED_BYTES))

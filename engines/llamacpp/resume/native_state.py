@@ -52,11 +52,11 @@ class NativeState:
         After False, the sequence can be a mixture of both, and the cache must be cleared. llama.cpp
         trusts the bytes: they must come from `read`, in a context of the same model and KV type.
         """
-        taken = self._api.llama_state_seq_set_data_ext(
+        accepted_bytes = self._api.llama_state_seq_set_data_ext(
             self._context.pointer,
             (ctypes.c_uint8 * len(blob)).from_buffer(blob),
             len(blob),
             self._sequence,
             _PARTIAL if partial else _WHOLE,
         )
-        return bool(taken == len(blob))
+        return bool(accepted_bytes == len(blob))

@@ -5,7 +5,7 @@ A file is a prelude, a description in JSON, the tokens, then the parts one after
     magic (8 bytes) | version | bytes of the description | number of tokens | CRC-32 of the last two
     {"place", "build", "digest", "ahead", "parts": [{"kind", "length", "bytes", "crc"}, ...]}
     tokens (int32 each)
-    state | checkpoints | what the drafter keeps
+    state | snapshots | the drafter's state
 
 CRC-32 protects against bad disks and half-written files, and checks some GB per second, five times
 as much as BLAKE2. It need not protect against attackers: anyone who can change the files can change
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from engines.llamacpp.resume.checkpoints import StateCheckpoint
+from engines.llamacpp.resume.snapshots import StateSnapshot
 
 VERSION: Final = 2
 _MAGIC: Final = b"HearthKV"
@@ -56,7 +56,7 @@ class StateRecord:
     Attributes:
         tokens: The evaluated tokens.
         state: The bytes of their KV cache.
-        checkpoints: The sequence's state checkpoints.
+        snapshots: The sequence's state snapshots.
         chat: The chat that the sequence belongs to; only sequences of named chats may go to disk.
         extra: The drafter's state for the same tokens.
         used: The time when it was last live, in nanoseconds since the epoch.
@@ -67,7 +67,7 @@ class StateRecord:
 
     tokens: array[int]
     state: bytearray
-    checkpoints: tuple[StateCheckpoint, ...] = ()
+    snapshots: tuple[StateSnapshot, ...] = ()
     chat: str | None = None
     extra: bytearray | None = None
     used: int = 0
@@ -82,8 +82,8 @@ class StateRecord:
     def parts(self) -> Iterator[tuple[str, int, bytearray]]:
         """Yield the kind, the number of tokens and the bytes of each part."""
         yield "state", len(self.tokens), self.state
-        for checkpoint in self.checkpoints:
-            yield "checkpoint", checkpoint.length, checkpoint.state
+        for snapshot in self.snapshots:
+            yield "checkpoint", snapshot.length, snapshot.state
         if self.extra is not None:
             yield "extra", len(self.tokens), self.extra
 
@@ -124,8 +124,8 @@ class Head:
     offset: int
 
     @property
-    def checkpoints(self) -> list[int]:
-        """The lengths, in tokens, of the state checkpoints."""
+    def snapshots(self) -> list[int]:
+        """The lengths, in tokens, of the state snapshots."""
         return [part.length for part in self.parts if part.kind == "checkpoint"]
 
 
@@ -135,8 +135,8 @@ def encode_head(key: StateKey, record: StateRecord) -> bytes:
         {"kind": kind, "length": length, "bytes": len(data), "crc": zlib.crc32(data)}
         for kind, length, data in record.parts()
     ]
-    said = {**vars(key), "ahead": record.ahead, "parts": parts}
-    description = json.dumps(said).encode()
+    fields = {**vars(key), "ahead": record.ahead, "parts": parts}
+    description = json.dumps(fields).encode()
     tokens = record.tokens.tobytes()
     crc = zlib.crc32(tokens, zlib.crc32(description))
     prelude = _PRELUDE.pack(_MAGIC, VERSION, len(description), len(record.tokens), crc)
@@ -158,10 +158,10 @@ def read_head(file: BinaryIO, size: int) -> Head:
     if zlib.crc32(packed, zlib.crc32(description)) != crc:
         raise DamagedState("its head has the wrong checksum")
     try:
-        said = json.loads(description)
-        key = StateKey(said["place"], said["build"], said["digest"])
-        ahead = tuple(map(int, said["ahead"]))
-        parts = tuple(StatePart(**part) for part in said["parts"])
+        fields = json.loads(description)
+        key = StateKey(fields["place"], fields["build"], fields["digest"])
+        ahead = tuple(map(int, fields["ahead"]))
+        parts = tuple(StatePart(**part) for part in fields["parts"])
     except (ArithmeticError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedState("its description is not one") from error
     if offset + sum(part.bytes for part in parts) != size:
@@ -174,15 +174,15 @@ def read_head(file: BinaryIO, size: int) -> Head:
 def read_record(file: BinaryIO, head: Head) -> StateRecord:
     """Read everything after the head. Raises DamagedState, OSError."""
     file.seek(head.offset)
-    state, checkpoints, extra = bytearray(), [], None
+    state, snapshots, extra = bytearray(), [], None
     for part in head.parts:
         data = bytearray(part.bytes)
         if file.readinto(data) != part.bytes or zlib.crc32(data) != part.crc:  # type: ignore[attr-defined]
             raise DamagedState(f"its {part.kind} has the wrong checksum")
         if part.kind == "checkpoint":
-            checkpoints.append(StateCheckpoint(part.length, data))
+            snapshots.append(StateSnapshot(part.length, data))
         elif part.kind == "extra":
             extra = data
         else:
             state = data
-    return StateRecord(head.tokens, state, tuple(checkpoints), extra=extra, ahead=head.ahead)
+    return StateRecord(head.tokens, state, tuple(snapshots), extra=extra, ahead=head.ahead)

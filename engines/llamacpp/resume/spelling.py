@@ -43,10 +43,10 @@ def spelled(
         while text.startswith(SEAM, at):
             at += len(SEAM)
         if coming and coming[0][0][0] == at and decoder.whole:
-            (_, end), its = coming.pop(0)
-            if list(tokens[count : count + len(its)]) != list(its):
+            (_, end), medium_tokens = coming.pop(0)
+            if list(tokens[count : count + len(medium_tokens)]) != list(medium_tokens):
                 return place
-            count += len(its)
+            count += len(medium_tokens)
             at, decoder, place = end, Utf8Decoder(), (count, end)
             continue
         if not 0 <= token < vocabulary.size:

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from engines.cancel import CancelToken
-from engines.helper.child import Say, report
+from engines.helper.child import WriteLine, report
 from engines.helper.clock import limit_work
 from engines.llamacpp.context import Context
 from engines.llamacpp.load_params import loading_with
@@ -94,7 +94,7 @@ def buffers(
         names |= {device_of(name) for name in (*part.state, *part.compute)}
 
     def on_device(name: str) -> DeviceBuffers:
-        own, its = found.get(name), drafts.get(name)
+        own, drafter_weights = found.get(name), drafts.get(name)
         model, draft = account.model, account.drafter
         # A head's cache is one layer, on the device of the output.
         caches = draft.caches if name == last else 0
@@ -103,8 +103,10 @@ def buffers(
             weights=own.size if own else 0,
             kv=round(model.caches * share(name)) + on(name, model.state),
             compute=on(name, model.compute),
-            drafter=(its.size if its else 0) + caches + on(name, draft.state, draft.compute),
-            mapped=(own.mapped if own else 0) + (its.mapped if its else 0),
+            drafter=(drafter_weights.size if drafter_weights else 0)
+            + caches
+            + on(name, draft.state, draft.compute),
+            mapped=(own.mapped if own else 0) + (drafter_weights.mapped if drafter_weights else 0),
         )
 
     return Buffers(tuple(on_device(name) for name in sorted(names)))
@@ -121,7 +123,7 @@ def main(arguments: list[str]) -> None:
         arguments: The plan, as `write_plan` writes it.
     """
 
-    def work(_say: Say) -> object:
+    def work(_write: WriteLine) -> object:
         limit_work(LIMIT_S)
         return asdict(size(read_plan(arguments[0])))
 

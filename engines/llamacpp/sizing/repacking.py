@@ -46,12 +46,12 @@ def copies_of(native: Native) -> Copies:
     Raises:
         AttributeError: The library lacks a function that is needed to ask.
     """
-    asked = _Asked(native)
+    query = _RepackQuery(native)
     numbers = {kind.name: kind.number for kind in tensor_types().values()}
 
     @cache
     def copied(kind: str, columns: int, rows: int, experts: int) -> bool:
-        return asked.takes(numbers[kind], columns, rows, experts)
+        return query.takes(numbers[kind], columns, rows, experts)
 
     def copies(tensor: Tensor) -> bool:
         return copied(tensor.type, tensor.shape[0], tensor.shape[1], sum(tensor.shape[2:]))
@@ -59,7 +59,7 @@ def copies_of(native: Native) -> Copies:
     return copies
 
 
-class _Asked:
+class _RepackQuery:
     """The functions of ggml that are needed to ask, and the processor's extra buffer types."""
 
     def __init__(self, native: Native) -> None:

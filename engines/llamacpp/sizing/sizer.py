@@ -29,7 +29,7 @@ from engines.sentences import N_
 from engines.types import LlamaPlan
 
 FILE_NAME: Final = "sizes.json"
-_WAY_OF_SIZING: Final = 3
+_METHOD: Final = 3
 """Raise this number when the same plan would get another answer."""
 
 
@@ -38,7 +38,7 @@ def key_of(plan: LlamaPlan) -> str:
     import hashlib
 
     facts = [(str(path), *stamp(path)) for path in files_of(plan)]
-    way = (_WAY_OF_SIZING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
+    method = (_METHOD, BINDINGS_VERSION, LIBRARY_VERSION.decode())
     matters = (
         plan.context,
         plan.gpu_layers,
@@ -50,7 +50,7 @@ def key_of(plan: LlamaPlan) -> str:
         plan.devices,
         plan.experts_in_ram,
     )
-    return hashlib.sha256(json.dumps([way, matters, facts]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([method, matters, facts]).encode()).hexdigest()
 
 
 COMMAND: Final = module_command("engines.llamacpp.sizing.child")
@@ -100,7 +100,7 @@ class Sizer:
             raise _not_sized(error.why) from error
         buffers = read_buffers(found)
         if buffers is None:
-            raise _not_sized(N_("The process answered something else."))
+            raise _not_sized(N_("The process gave an unexpected answer."))
         self._book.keep(key, buffers)
         return buffers
 

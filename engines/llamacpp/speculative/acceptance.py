@@ -34,12 +34,12 @@ _FIRST = 0.5  # the share of right drafts while nothing is known
 _BELIEVED = 2.0  # this counts as so many judged drafts
 _FALL = 0.96  # acceptance of a position relative to the one before, while nothing is known
 _FALL_BELIEVED = 16.0  # this counts as so many drafts judged there
-_FALL_KEPT = 0.995  # share of a position's known fall that each draft judged there leaves
+_FALL_MEMORY = 0.995  # share of a position's known fall that each draft judged there leaves
 _BORROWED = 2.0  # the text's share counts as so many judged drafts at one position
 _BORROWED_BY_BUCKET = 8.0
 _SURPRISE = 0.003
 _SHORTEST_RUN = 3
-_KEPT = 2.0  # after such a change, the old belief counts as so many judged drafts
+_OLD_BELIEF = 2.0  # after such a change, the old belief counts as so many judged drafts
 _CUT = 4.0  # and the old meaning of confidence counts this many times less
 _HANDED_ON = 50.0  # the most judged drafts that count from earlier answers
 _CAUTION = 1.15  # the number of standard deviations that `cautious` subtracts
@@ -60,13 +60,13 @@ class Acceptance:
         self._limit = limit
         self._weight = 1.0
         self._right = [0.0] * limit
-        self._seen = [0.0] * limit
+        self._judged = [0.0] * limit
         self._share = _FIRST
         self._fell = [_FALL_BELIEVED * _FALL**position for position in range(limit)]
         self._fell_from = [_FALL_BELIEVED] * limit
         self._bucket_weight = 1.0
         self._bucket_right = [0.0] * BUCKETS
-        self._bucket_seen = [0.0] * BUCKETS
+        self._bucket_judged = [0.0] * BUCKETS
         self._run, self._run_of, self._odds = 0, True, 1.0
         self.chances = [0.0] * limit
         self.expected = [1.0] * (limit + 1)
@@ -76,13 +76,13 @@ class Acceptance:
     @property
     def observations(self) -> float:
         """Number of first drafts that the memory still holds."""
-        return self._seen[0] / self._weight
+        return self._judged[0] / self._weight
 
     def chance(self, position: int, bucket: int) -> float:
         """Return the chance that a draft with this confidence at `position`, from 0, is right."""
         borrowed = _BORROWED_BY_BUCKET * self._bucket_weight
         right = self._bucket_right[bucket] + borrowed * self.chances[position]
-        return right / (self._bucket_seen[bucket] + borrowed)
+        return right / (self._bucket_judged[bucket] + borrowed)
 
     def learn(
         self, buckets: Sequence[int], right: int, judged: int, age: float = 1.0, start: int = 0
@@ -102,14 +102,14 @@ class Acceptance:
             return
         self._weight *= _GROWTH ** (age * judged)
         for position, bucket in enumerate(buckets[:judged], start):
-            held = position - start < right
-            self._seen[position] += self._weight
-            self._right[position] += self._weight * held
-            self._bucket_seen[bucket] += self._bucket_weight
-            self._bucket_right[bucket] += self._bucket_weight * held
+            is_right = position - start < right
+            self._judged[position] += self._weight
+            self._right[position] += self._weight * is_right
+            self._bucket_judged[bucket] += self._bucket_weight
+            self._bucket_right[bucket] += self._bucket_weight * is_right
             if position:
-                self._fell[position] = _FALL_KEPT * self._fell[position] + held
-                self._fell_from[position] = _FALL_KEPT * self._fell_from[position] + self._share
+                self._fell[position] = _FALL_MEMORY * self._fell[position] + is_right
+                self._fell_from[position] = _FALL_MEMORY * self._fell_from[position] + self._share
         if start == 0:
             self._bucket_weight *= _GROWTH_OF_BUCKETS
             self._watch(right > 0)
@@ -119,23 +119,23 @@ class Acceptance:
 
     def doubt(self) -> None:
         """Limit the weight of what is remembered, as another text may begin."""
-        seen, most = sum(self._seen), _HANDED_ON * self._weight
-        if seen > most:
-            self._seen = [one * most / seen for one in self._seen]
-            self._right = [one * most / seen for one in self._right]
+        judged, most = sum(self._judged), _HANDED_ON * self._weight
+        if judged > most:
+            self._judged = [one * most / judged for one in self._judged]
+            self._right = [one * most / judged for one in self._right]
         self._believe()
 
-    def _watch(self, held: bool) -> None:
+    def _watch(self, is_right: bool) -> None:
         """Notice a run of first drafts that the current belief cannot explain."""
-        if held is not self._run_of:
-            self._run_of, self._run, self._odds = held, 0, 1.0
+        if is_right is not self._run_of:
+            self._run_of, self._run, self._odds = is_right, 0, 1.0
         self._run += 1
-        self._odds *= self.chances[0] if held else 1 - self.chances[0]
+        self._odds *= self.chances[0] if is_right else 1 - self.chances[0]
         if self._odds < _SURPRISE and self._run >= _SHORTEST_RUN:
             self._bucket_weight *= _CUT
             rest = [0.0] * (self._limit - 1)
-            right = self._run * held + _KEPT * self.chances[0]
-            self._seen = [(self._run + _KEPT) * self._weight, *rest]
+            right = self._run * is_right + _OLD_BELIEF * self.chances[0]
+            self._judged = [(self._run + _OLD_BELIEF) * self._weight, *rest]
             self._right = [right * self._weight, *rest]
             self._odds = 1.0
 
@@ -143,16 +143,16 @@ class Acceptance:
         """Compute the chances, and the tokens expected from chains of each length."""
         weight, borrowed = self._weight, _BORROWED * self._weight
         falls = []
-        seen = _BELIEVED * weight
-        for own, all_, one in zip(self._fell, self._fell_from, self._seen, strict=True):
+        all_judged = _BELIEVED * weight
+        for own, all_, one in zip(self._fell, self._fell_from, self._judged, strict=True):
             fall = own / all_ if own < all_ else 1.0
             falls.append(fall)
-            seen += one * fall
-        share = min(1.0, (sum(self._right) + _BELIEVED * _FIRST * weight) / seen)
-        off = _CAUTION * sqrt(share * max(_LEAST_WRONG, 1 - share) * weight / seen)
+            all_judged += one * fall
+        share = min(1.0, (sum(self._right) + _BELIEVED * _FIRST * weight) / all_judged)
+        off = _CAUTION * sqrt(share * max(_LEAST_WRONG, 1 - share) * weight / all_judged)
         lent = borrowed * share
         reach, tokens, least_reach, least = 1.0, 1.0, 1.0, 1.0
-        known = zip(falls, self._right, self._seen, strict=True)
+        known = zip(falls, self._right, self._judged, strict=True)
         for position, (fall, right, judged) in enumerate(known):
             chance = (right + lent * fall) / (judged + borrowed)
             self.chances[position] = chance
@@ -166,8 +166,8 @@ class Acceptance:
         self._share = share
 
     def _rescale(self) -> None:
-        for values in (self._right, self._seen):
+        for values in (self._right, self._judged):
             values[:] = [value / self._weight for value in values]
-        for values in (self._bucket_right, self._bucket_seen):
+        for values in (self._bucket_right, self._bucket_judged):
             values[:] = [value / self._bucket_weight for value in values]
         self._weight = self._bucket_weight = 1.0

@@ -14,7 +14,7 @@ from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.prompting import Prompt
-from engines.llamacpp.speculative import mtp_status as truth
+from engines.llamacpp.speculative import mtp_status
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.sentences import N_
 from engines.types import ChatRequest, MtpCheck
@@ -38,10 +38,10 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
             N_("Choose another model to compare its answers."),
         )
     prompt = loaded.prompter.write(request, cancel=cancel)
-    if prompt.media and loaded.guesses_by_model:
+    if prompt.media and loaded.has_model_drafter:
         raise MtpUnavailable(
             N_("There is nothing to compare."),
-            truth.BEHIND_MEDIA,
+            mtp_status.AFTER_MEDIA,
             N_("Compare answers to questions without pictures and sounds."),
         )
     count = request.max_tokens or _TOKENS
@@ -77,7 +77,7 @@ def write_answer(
     with closing(open_sampler(loaded.native, loaded.model, greedy, 0, prior)) as sampler:
         decoding = Decoding(loaded.context, cache, vocabulary, sampler, speculation, cancel)
         if (media := loaded.media_of(prompt)) is not None:
-            decoding.look(media, 0)
+            decoding.encode_media(media, 0)
         tokens = list(loaded.scheduler.tokens(decoding, prompt.tokens, count))
     if cancel.cancelled:
         raise Cancelled

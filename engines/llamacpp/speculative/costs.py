@@ -114,7 +114,7 @@ class Estimate:
 _PLAIN_OFF = 0.03  # error of a calibrated plain step; in logarithms, as all below
 _STEP_OFF = 0.03  # error of another measured step
 _BETWEEN_OFF = 0.1  # error of a step that was not measured, for each k to the nearest measured one
-_KEPT_OFF = 0.1  # the least error of a curve kept for another day
+_STORED_OFF = 0.1  # the least error of a curve kept for another day
 _DRIFT = 0.01  # change of the plain step from one step to the next
 _RATIO_DRIFT = 0.002  # change of c(k) from one step(k) to the next
 _DRAFT_DRIFT = 0.01  # change of the cost of a draft, in plain steps
@@ -128,7 +128,7 @@ _WILDEST = 4.0  # number of spreads beyond which a step counts no further in it
 _PROOFS = 4  # number of plain steps as long as expected before the calibration is trusted
 _KNOWN = 0.04  # a ratio with no larger error than this is not worth a try
 _STRANGE = 2.0  # number of spreads beyond which a measurement is a surprise
-_BESIDE_LEARNT = 1 / 16  # weight of one step in the estimate of the time spent beside it
+_OVERHEAD_LEARNT = 1 / 16  # weight of one step in the estimate of the time spent beside it
 _FORMAT = 4
 
 TOO_FAST_S = 0.001
@@ -156,7 +156,7 @@ class Costs:
         ratios: The time of a check, by k.
         draft: The time of a draft.
         switch: The extra time of a step with another shape.
-        beside: The time that a step with drafts takes in Python.
+        overhead: The time that a step with drafts takes in Python.
         prices: The whole time of a step with drafts, by k.
         hoped: The ratios if those that are little known turn out well. A k that would then pay is
             worth a try, after which it is known.
@@ -187,7 +187,7 @@ class Costs:
         if not (isfinite(switch) and switch >= 0):
             raise ValueError(f"another shape cannot take {switch} seconds")
         self.switch = switch / known[0]
-        self._beside_s = 0.0
+        self._overhead_s = 0.0
         self._drafts = draft > 0
         ratios, errors = _curve({k: seconds / known[0] for k, seconds in known.items()}, limit)
         self._take(known[0], [*ratios, draft / known[0]], _together(errors))
@@ -246,8 +246,8 @@ class Costs:
         if k:
             estimate.loosen(k, _RATIO_DRIFT**2)
         if estimate.unsure(k) < spread**2:
-            seen = min(abs(missed), _WILDEST * spread)
-            learnt = spread + _SPREAD_LEARNT * (seen - spread)
+            size = min(abs(missed), _WILDEST * spread)
+            learnt = spread + _SPREAD_LEARNT * (size - spread)
             self._spread = max(_LEAST_SPREAD, min(_MOST_SPREAD, learnt))
         if missed * self._doubted > 0:
             # One stall proves nothing. After two in a row, the computer's speed has changed. If
@@ -281,14 +281,14 @@ class Costs:
         self._drafts = True
         self._read()
 
-    def observe_beside(self, seconds: float) -> None:
+    def observe_overhead(self, seconds: float) -> None:
         """Learn the time that a step with drafts spent besides evaluating, drawing and drafting.
 
         It takes effect with the next observed step.
         """
         if 0 < seconds < inf:
-            known = self._beside_s or seconds
-            self._beside_s = known + _BESIDE_LEARNT * (min(seconds, _TAMED * known) - known)
+            known = self._overhead_s or seconds
+            self._overhead_s = known + _OVERHEAD_LEARNT * (min(seconds, _TAMED * known) - known)
 
     def as_json(self) -> dict[str, object]:
         """Return the curve as JSON values, to be kept for the next time.
@@ -301,10 +301,10 @@ class Costs:
             "factor": self.factor,
             "draft": self.draft,
             "switch": self.switch,
-            "beside": self.beside,
+            "beside": self.overhead,
             "ratios": list(self.ratios),
             "unsure": [
-                max(_KEPT_OFF, self._estimate.deviation(k + 1)) for k in range(len(self.ratios))
+                max(_STORED_OFF, self._estimate.deviation(k + 1)) for k in range(len(self.ratios))
             ],
         }
 
@@ -318,21 +318,21 @@ class Costs:
         single = _numbers([data.get(name) for name in singles])
         if not ratios or unsure is None or single is None or len(ratios) != len(unsure):
             return None
-        factor, *others = single
+        factor, *relative = single
         possible = (
             ratios[0] == 1
             and all(0.1 < ratio < 1000 for ratio in ratios)
             and all(0 <= deviation < 10 for deviation in unsure)
             and 1e-7 < factor < 1e4
-            and all(0 <= other < 1000 for other in others)
+            and all(0 <= cost < 1000 for cost in relative)
         )
         if not possible:
             return None
-        draft, switch, beside = others
-        kept = cls({0: factor}, draft * factor, len(ratios) - 1, switch * factor)
-        kept._beside_s = beside * factor
-        kept._take(factor, [*ratios, draft], _apart([_PLAIN_OFF, *unsure]))
-        return kept
+        draft, switch, overhead = relative
+        costs = cls({0: factor}, draft * factor, len(ratios) - 1, switch * factor)
+        costs._overhead_s = overhead * factor
+        costs._take(factor, [*ratios, draft], _apart([_PLAIN_OFF, *unsure]))
+        return costs
 
     def _take(self, factor: float, ratios: Sequence[float], covariance: Matrix) -> None:
         """Start with these values.
@@ -353,8 +353,8 @@ class Costs:
         self.ratios = [1.0, *map(exp, ratios)]
         self._hoped = []
         self.draft = exp(draft) if self._drafts else 0.0
-        self.beside = self._beside_s / self.factor
-        self.prices = [c + k * self.draft + self.beside for k, c in enumerate(self.ratios)]
+        self.overhead = self._overhead_s / self.factor
+        self.prices = [c + k * self.draft + self.overhead for k, c in enumerate(self.ratios)]
 
 
 class SharedCosts:
@@ -365,8 +365,8 @@ class SharedCosts:
     made only if they bring more tokens than all answers together would have drawn in that time.
     """
 
-    def __init__(self, alone: Costs) -> None:
-        self.alone = alone
+    def __init__(self, single: Costs) -> None:
+        self.single = single
         self._among: dict[int, Costs] = {}
 
     def among(self, running: int) -> Costs:
@@ -377,19 +377,19 @@ class SharedCosts:
         separately.
         """
         if running == 1:
-            return self.alone
+            return self.single
         if running not in self._among:
             self._among[running] = self._expected(running)
         return self._among[running]
 
     def _expected(self, running: int) -> Costs:
-        alone = self.alone
-        most = min(running - 1, alone.limit)
-        share = alone.step_seconds(most) / (most + 1)
+        single = self.single
+        most = min(running - 1, single.limit)
+        share = single.step_seconds(most) / (most + 1)
         steps = {0: share}
-        for k in range(1, alone.limit + 1):
-            steps[k] = share + alone.step_seconds(k - 1)
-        return Costs(steps, alone.draft_seconds(), alone.limit)
+        for k in range(1, single.limit + 1):
+            steps[k] = share + single.step_seconds(k - 1)
+        return Costs(steps, single.draft_seconds(), single.limit)
 
 
 def _apart(deviations: Sequence[float]) -> Matrix:

@@ -60,7 +60,7 @@ class Shadow:
         self.hit = False
         self.idle = 0
         self._left: Sequence[int] = ()
-        self._held = 0
+        self._confirmed = 0
         self._age = 1.0
 
     @property
@@ -77,7 +77,7 @@ class Shadow:
         if not drafted:
             self.idle += 1
             return
-        self._left, self._held = drafted, 0
+        self._left, self._confirmed = drafted, 0
         self._age = max(1.0, min(_OLDEST, self.idle / 8))
         self.idle = 0
 
@@ -90,11 +90,11 @@ class Shadow:
         if not self._left:
             return False
         judged = min(right + 1, out, len(self._left))
-        known.learn(self._left, right, judged, self._age, self._held)
+        known.learn(self._left, right, judged, self._age, self._confirmed)
         self._age = 1.0
         self.hit = right == judged
         self._left = self._left[judged:] if self.hit else ()
-        self._held += judged
+        self._confirmed += judged
         return True
 
 
@@ -118,11 +118,11 @@ class Credit:
     """The credit of one answer: a starting amount, a share of its tokens, and its gains.
 
     Attributes:
-        have: The current credit, in times of plain steps; negative for debt.
+        balance: The current credit, in times of plain steps; negative for debt.
     """
 
     def __init__(self) -> None:
-        self.have = _START
+        self.balance = _START
 
     def pay(self, out: int, spent: float) -> None:
         """Pay for a step.
@@ -131,25 +131,25 @@ class Credit:
             out: Number of tokens that the step gave.
             spent: The time that it took, in plain steps.
         """
-        have = self.have + out - spent
-        if have < _SAVED:
-            have = min(_SAVED, have + ALLOWANCE * out)
-        self.have = min(_WON, have)
+        balance = self.balance + out - spent
+        if balance < _SAVED:
+            balance = min(_SAVED, balance + ALLOWANCE * out)
+        self.balance = min(_WON, balance)
 
     @property
     def stake(self) -> float:
         """The most that the next step may lose on a bad day."""
-        return max(min(0.0, self.have + _DEBT), self.have)
+        return max(min(0.0, self.balance + _DEBT), self.balance)
 
     @property
     def left(self) -> float:
         """The distance of the credit from the deepest debt, at which drafting stops."""
-        return self.have + _DEBT
+        return self.balance + _DEBT
 
     @property
     def ample(self) -> bool:
         """Whether bad luck can be borne, and a depth with a little-known cost can be tried."""
-        return self.have >= _AMPLE
+        return self.balance >= _AMPLE
 
 
 _RESERVE = 0.6  # the most credit that watching reserves for the drafts that follow
@@ -229,7 +229,7 @@ class DepthPolicy:
         self._lookup.doubt()
         self._refresh()
 
-    def go_by(self, costs: Costs) -> None:
+    def use_costs(self, costs: Costs) -> None:
         """Use other costs from the next step on, such as those among several answers."""
         self._costs = costs
         self._plain_steps = deque((costs.factor,), _CLOCKED)
@@ -270,34 +270,34 @@ class DepthPolicy:
         elif self._rate > 1:
             self._most = self._open(room)
         if self._most == 0 and not self._shadow.follows and self._shadow_due():
-            self._most = longest(self._costs, room, self._credit.have)
+            self._most = longest(self._costs, room, self._credit.balance)
             self._watching = True
         return self._plans[self._most] if self._most else _PLAIN
 
     def more(self, bucket: int) -> bool:
         """Return whether another token is worth its time, after one with this confidence."""
         self._drafted.append(bucket)
-        made = len(self._drafted)
+        count = len(self._drafted)
         if self._exact:
-            return made < self._most
+            return count < self._most
         native, ratios, value = self._native, self._hoped, self._value
-        self._reach *= native.chance(made - 1, bucket)
+        self._reach *= native.chance(count - 1, bucket)
         tokens = self._sums[-1] + self._reach
         self._sums.append(tokens)
-        again = self._again(made, tokens, self._reach)
-        self._best = best = max(self._best, tokens - value * (ratios[made] + again))
+        again = self._repeat_cost(count, tokens, self._reach)
+        self._best = best = max(self._best, tokens - value * (ratios[count] + again))
         if self._watching:
-            return made < self._most and self._reach >= _COMPARED
+            return count < self._most and self._reach >= _COMPARED
         reach, extra = self._reach, 0.0
-        for k in range(made + 1, self._most + 1):
+        for k in range(count + 1, self._most + 1):
             reach *= native.chances[k - 1]
             tokens += reach
             extra += self._costs.draft
-            if tokens - value * (ratios[k] + extra + self._again(k, tokens, reach)) > best:
+            if tokens - value * (ratios[k] + extra + self._repeat_cost(k, tokens, reach)) > best:
                 return True
         # An occasional extra draft shows whether deeper drafts still hold no better.
-        curious = self._steps % _CURIOUS == 0 and made <= self._checked_last
-        return curious and self._credit.ample and made < self._most
+        curious = self._steps % _CURIOUS == 0 and count <= self._checked_last
+        return curious and self._credit.ample and count < self._most
 
     def verify(self) -> int:
         """Return how many drafted tokens to check; 0 after drafting turns them into a shadow."""
@@ -316,7 +316,7 @@ class DepthPolicy:
         lookup_right: int,
         step_seconds: float,
         draft_seconds: float = 0.0,
-        beside_seconds: float = 0.0,
+        overhead_seconds: float = 0.0,
         again: int = 0,
         *,
         timed: bool = True,
@@ -333,7 +333,8 @@ class DepthPolicy:
             lookup_right: The same for tokens proposed by prompt lookup.
             step_seconds: Seconds for evaluating and drawing.
             draft_seconds: Seconds for drafting.
-            beside_seconds: Seconds for everything else that an answer without drafts does not need.
+            overhead_seconds: Seconds for everything else that an answer without drafts does not
+                need.
             again: Number of tokens that were evaluated before, and again in this step.
             timed: Whether step_seconds were measured, rather than taken from the believed costs.
         """
@@ -341,17 +342,17 @@ class DepthPolicy:
         size = checked + again
         # With a fixed depth, drafts are only learnt about for other answers, and some steps
         # suffice.
-        telling = not self._fixed or self._steps % _TELLING == 1
-        costs.observe_beside(beside_seconds)
+        is_informative = not self._fixed or self._steps % _TELLING == 1
+        costs.observe_overhead(overhead_seconds)
         surprising = timed and costs.observe_step(size, step_seconds)
         spent = self._price(size)
         if drafted:
-            if telling:
+            if is_informative:
                 costs.observe_draft(drafted, draft_seconds)
             spent += drafted * costs.draft
         if checked or drafted:
-            spent += costs.beside
-        compared = telling and self._compare(out, right, lookup_right)
+            spent += costs.overhead
+        compared = is_informative and self._compare(out, right, lookup_right)
         if checked:
             self._since_plain += 1
         elif surprising and not again:
@@ -365,7 +366,7 @@ class DepthPolicy:
         self._tokens += out
         # A stall says nothing about drafting: it would have hit a plain step just as well.
         self._seconds += min(step_seconds + draft_seconds, _STALL * costs.factor * spent)
-        self._seconds += beside_seconds
+        self._seconds += overhead_seconds
         self._plain_seconds += out * self._plain_s
         self._time += spent
         self._usual += _SMOOTH * (checked - self._usual)
@@ -381,12 +382,12 @@ class DepthPolicy:
             self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
         return self._shadow.compare(self._native, right, out)
 
-    def rest(self, step_seconds: float, beside_seconds: float = 0.0) -> None:
+    def rest(self, step_seconds: float, overhead_seconds: float = 0.0) -> None:
         """Note a plain step at which there was nothing to decide or to learn."""
         self._note_plain(0, step_seconds)
         self._tokens += 1
         self._time += 1.0
-        self._seconds += min(step_seconds, _STALL * self._plain_s) + beside_seconds
+        self._seconds += min(step_seconds, _STALL * self._plain_s) + overhead_seconds
         self._plain_seconds += self._plain_s
         self._usual -= _SMOOTH * self._usual
 
@@ -478,7 +479,7 @@ class DepthPolicy:
             reach *= self._lookup.chance(position, bucket)
             tokens += reach
             sums.append(tokens)
-            again = self._again(position + 1, tokens, reach)
+            again = self._repeat_cost(position + 1, tokens, reach)
             rate = max(rate, tokens / (self._costs.ratios[position + 1] + again))
         tokens, time = self._pace
         self._value = max(self._value, min(rate, tokens / time))
@@ -497,7 +498,7 @@ class DepthPolicy:
         ratios, draft = self._costs.ratios, self._costs.draft
         expected = self._native.expected
         return max(
-            expected[k] - self._value * (ratios[k] + k * draft + self._again_of(k))
+            expected[k] - self._value * (ratios[k] + k * draft + self._own_repeat_cost(k))
             for k in range(1, self._limit + 1)
         )
 
@@ -510,7 +511,7 @@ class DepthPolicy:
             most = -inf
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
-            again = self._again(k, tokens, tokens - self._sums[k - 1])
+            again = self._repeat_cost(k, tokens, tokens - self._sums[k - 1])
             worth = tokens - value * (self._price(k) - ratios[k] + hoped[k] + again)
             poorer = known.expected[k] - known.cautious[k]
             loses = ratios[k] + again + sunk + poorer - tokens
@@ -523,7 +524,7 @@ class DepthPolicy:
         switch = self._costs.switch if k != self._checked_last else 0.0
         return self._costs.ratios[k] + switch
 
-    def _again(self, k: int, tokens: float, held: float) -> float:
+    def _repeat_cost(self, k: int, tokens: float, all_hold: float) -> float:
         """Return the expected time for evaluating tokens again after a step with k drafts.
 
         Each repeated token costs its part of the difference between c(k) and c(0).
@@ -531,16 +532,16 @@ class DepthPolicy:
         Args:
             k: Number of drafts.
             tokens: Number of tokens expected from the step.
-            held: The chance that all drafts hold, so that none is evaluated again.
+            all_hold: The chance that all drafts hold, so that none is evaluated again.
         """
         if not self._repeats:
             return 0.0
-        return (self._costs.ratios[k] - 1) / k * max(0.0, tokens - (k + 1) * held)
+        return (self._costs.ratios[k] - 1) / k * max(0.0, tokens - (k + 1) * all_hold)
 
-    def _again_of(self, k: int) -> float:
+    def _own_repeat_cost(self, k: int) -> float:
         """Return the same for k drafts of the model's own drafter, with its expected acceptance."""
         expected = self._native.expected
-        return self._again(k, expected[k], expected[k] - expected[k - 1])
+        return self._repeat_cost(k, expected[k], expected[k] - expected[k - 1])
 
     @property
     def _hoped(self) -> Sequence[float]:
@@ -559,7 +560,7 @@ class DepthPolicy:
         deepest, steady, fastest = 0, 0, -inf
         square = 1.0  # the mean of the square of the number of tokens
         for k in range(1, room + 1):
-            tokens, time = expected[k], prices[k] + self._again_of(k)
+            tokens, time = expected[k], prices[k] + self._own_repeat_cost(k)
             square += (2 * k + 1) * (tokens - expected[k - 1])
             if time - cautious[k] <= stake:
                 deepest = k
@@ -571,10 +572,10 @@ class DepthPolicy:
     def _shadow_due(self) -> bool:
         draft = self._costs.draft
         wait = min(draft / ALLOWANCE, _LONGEST_WAIT)
-        have = self._credit.have
-        if have - draft < self._reserve:
+        balance = self._credit.balance
+        if balance - draft < self._reserve:
             # the credit is needed for real drafts, so watch only a third as often
-            return self._rate > 1 and have >= draft and self._shadow.idle >= 3 * wait
+            return self._rate > 1 and balance >= draft and self._shadow.idle >= 3 * wait
         unknown = self._native.observations < _UNKNOWN
         return unknown or self._shadow.hit or self._shadow.idle >= wait
 
@@ -593,7 +594,7 @@ class DepthPolicy:
         # could, pays: the least stake of a depth that could pay, and of one that does.
         rate, could, pays = 0.0, inf, inf
         for k in range(1, self._limit + 1):
-            price = prices[k] + self._again_of(k)
+            price = prices[k] + self._own_repeat_cost(k)
             stake = price - cautious[k]
             if expected[k] > rate * price:
                 rate = expected[k] / price

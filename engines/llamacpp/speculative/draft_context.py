@@ -33,7 +33,7 @@ class Guessing:
         target: The context of the model that checks the guesses.
         plan: The plan of the target.
         sequence: The number of the sequence.
-        beside: The guess context of the first sequence, whose native context this one shares; None
+        first: The guess context of the first sequence, whose native context this one shares; None
             for the first sequence itself.
     """
 
@@ -41,7 +41,7 @@ class Guessing:
     target: Context
     plan: LlamaPlan
     sequence: int = 0
-    beside: GuessContext | None = None
+    first: GuessContext | None = None
 
 
 class GuessContext:
@@ -51,7 +51,7 @@ class GuessContext:
 
     Args:
         native: The llama.cpp library.
-        of: The settings.
+        guessing: The settings.
         params: The llama_context_params.
         width: Number of values in the hidden state that each token is evaluated with; 0 for none.
 
@@ -59,19 +59,19 @@ class GuessContext:
         batch_size: The most tokens in one evaluation.
     """
 
-    def __init__(self, native: Native, of: Guessing, params: Any, width: int) -> None:
+    def __init__(self, native: Native, guessing: Guessing, params: Any, width: int) -> None:
         api = self._api = native.api
         self._owned: NativeContext | None = None
-        if of.beside is None:
-            path = of.plan.drafter or of.plan.model
-            self._owned = self.context = NativeContext(native, of.weights, params, path)
+        if guessing.first is None:
+            path = guessing.plan.drafter or guessing.plan.model
+            self._owned = self.context = NativeContext(native, guessing.weights, params, path)
         else:
-            self.context = of.beside.context
-        self.sequence = of.sequence
+            self.context = guessing.first.context
+        self.sequence = guessing.sequence
         self.batch_size = int(params.n_batch)
         self._decode = api.llama_decode
-        self._batch = Batch(api, self.batch_size, width, sequence=of.sequence)
-        vocabulary = api.llama_model_get_vocab(of.weights)
+        self._batch = Batch(api, self.batch_size, width, sequence=guessing.sequence)
+        vocabulary = api.llama_model_get_vocab(guessing.weights)
         self._logits = Logits(api, api.llama_vocab_n_tokens(vocabulary))
 
     @property
@@ -119,10 +119,10 @@ class ModelContext(GuessContext):
     Its sliding window layers keep all tokens, so any of them can be taken back.
     """
 
-    def __init__(self, native: Native, of: Guessing) -> None:
-        params = _params(native, of, min(of.target.batch_size, HEAD_BATCH))
+    def __init__(self, native: Native, guessing: Guessing) -> None:
+        params = _params(native, guessing, min(guessing.target.batch_size, HEAD_BATCH))
         params.swa_full = True
-        super().__init__(native, of, params, 0)
+        super().__init__(native, guessing, params, 0)
 
 
 class DraftContext(GuessContext):
@@ -142,19 +142,19 @@ class DraftContext(GuessContext):
     def __init__(
         self,
         native: Native,
-        of: Guessing,
+        guessing: Guessing,
         batch_size: int,
         *,
         every_row: bool = False,
     ) -> None:
         self._extra = native.extra
-        target = of.target
-        params = _params(native, of, batch_size)
+        target = guessing.target
+        params = _params(native, guessing, batch_size)
         params.n_outputs_max = max(1 + target.drafts, target.sequences)
         params.ctx_type = self._type
         params.ctx_other = target.pointer
-        self.width = int(native.api.llama_model_n_embd_out(of.weights))
-        super().__init__(native, of, params, self.width)
+        self.width = int(native.api.llama_model_n_embd_out(guessing.weights))
+        super().__init__(native, guessing, params, self.width)
         self.shares_memory = _address(self._extra.llama_get_ctx_other(self.pointer)) == _address(
             target.pointer
         )
@@ -165,6 +165,7 @@ class DraftContext(GuessContext):
         self._hidden = ctypes.addressof(self._batch.hidden)
 
     def expose(self) -> None:
+        """Let the target keep its hidden states for this sequence."""
         self._target.expose(every_row=not self.shares_memory, sequence=self.sequence)
 
     def choose_head(self, number: int) -> None:
@@ -223,14 +224,16 @@ class LayerRows:
         batch: A batch for calls that receive these inputs instead of tokens.
     """
 
-    def __init__(self, native: Native, of: Guessing, features: DrafterInputs, size: int) -> None:
-        self._target = of.target
-        self._sequence = of.sequence
+    def __init__(
+        self, native: Native, guessing: Guessing, features: DrafterInputs, size: int
+    ) -> None:
+        self._target = guessing.target
+        self._sequence = guessing.sequence
         self._layers = features.layers
         self._address = native.layers.address
         self._size = features.width * _FLOAT
         width = len(features.layers) * features.width
-        self.batch = Batch(native.api, size, width, tokens=False, sequence=of.sequence)
+        self.batch = Batch(native.api, size, width, tokens=False, sequence=guessing.sequence)
         self._into = ctypes.addressof(self.batch.hidden)
 
     def expose(self) -> None:
@@ -257,21 +260,24 @@ class EagleContext(DraftContext):
 
     _type = _DEFAULT
 
-    def __init__(self, native: Native, of: Guessing, features: DrafterInputs) -> None:
-        size = min(of.target.batch_size, HEAD_BATCH)
-        super().__init__(native, of, size, every_row=True)
+    def __init__(self, native: Native, guessing: Guessing, features: DrafterInputs) -> None:
+        size = min(guessing.target.batch_size, HEAD_BATCH)
+        super().__init__(native, guessing, size, every_row=True)
         # At most, the target's token table is shared.
         self.shares_memory = False
         self._encode = native.api.llama_encode
-        self._rows = LayerRows(native, of, features, size)
+        self._rows = LayerRows(native, guessing, features, size)
 
     def expose(self) -> None:
+        """Let the target keep the inputs of three of its layers."""
         self._rows.expose()
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        """Evaluate pairs, each at the position before its token; return the result code."""
         return super().evaluate(tokens, start - 1, outputs=len(tokens) if outputs else 0)
 
     def trim(self, length: int) -> None:
+        """Forget the tokens from position `length` on, with the pair of the first."""
         super().trim(length - 1)
 
     def take_from_target(self, row: int, into: int, count: int = 1) -> None:
@@ -299,14 +305,16 @@ class BlockContext(GuessContext):
     token, and the worth of each candidate after each candidate of the previous place.
     """
 
-    def __init__(self, native: Native, of: Guessing, features: DrafterInputs, block: Block) -> None:
-        params = _params(native, of, min(of.target.batch_size, HEAD_BATCH))
-        params.ctx_other = of.target.pointer
+    def __init__(
+        self, native: Native, guessing: Guessing, features: DrafterInputs, block: Block
+    ) -> None:
+        params = _params(native, guessing, min(guessing.target.batch_size, HEAD_BATCH))
+        params.ctx_other = guessing.target.pointer
         # The sliding window layers keep all tokens, so any of them can be taken back.
         params.swa_full = True
-        super().__init__(native, of, params, 0)
+        super().__init__(native, guessing, params, 0)
         native.api.llama_set_causal_attn(self.pointer, block.causal)
-        self._rows = LayerRows(native, of, features, self.batch_size)
+        self._rows = LayerRows(native, guessing, features, self.batch_size)
         self._choices = block.choices
         if block.choices:
             native.extra.llama_set_embeddings_nextn(self.pointer, True, False)
@@ -314,9 +322,11 @@ class BlockContext(GuessContext):
         self._weighed = ctypes.c_float * (block.choices * (1 + block.choices))
 
     def expose(self) -> None:
+        """Let the target keep the inputs of the drafter's layers."""
         self._rows.expose()
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        """Evaluate a block from position `start` on; return the result code."""
         return super().evaluate(tokens, start, outputs=0 if self._choices else outputs)
 
     def guesses(self, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -347,12 +357,12 @@ class BlockContext(GuessContext):
         return int(self._decode(self.pointer, self._rows.batch.native))
 
 
-def _params(native: Native, of: Guessing, batch_size: int) -> Any:
+def _params(native: Native, guessing: Guessing, batch_size: int) -> Any:
     """Return llama_context_params for as many sequences as the target has, of the same length."""
-    params = context_params(native.api, of.plan)
-    params.n_ctx = of.target.size * of.target.sequences
+    params = context_params(native.api, guessing.plan)
+    params.n_ctx = guessing.target.size * guessing.target.sequences
     params.n_batch = params.n_ubatch = batch_size
-    params.n_threads_batch = of.plan.threads
+    params.n_threads_batch = guessing.plan.threads
     return params
 
 

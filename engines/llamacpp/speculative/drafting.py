@@ -99,10 +99,10 @@ class Drafting:
 
     def save(self) -> bytearray | None:
         """Return the drafter's state for the current sequence."""
-        kept = self.drafter.save() if self.drafter is not None else None
-        return None if kept is None else bytearray(self._mark) + kept
+        state = self.drafter.save() if self.drafter is not None else None
+        return None if state is None else bytearray(self._mark) + state
 
-    def kept(self, saved: bytes) -> bool:
+    def owns(self, saved: bytes) -> bool:
         """Return whether this drafter's `save` returned these bytes."""
         return saved.startswith(self._mark)
 
@@ -139,8 +139,8 @@ class Draftings:
 
     def save(self) -> bytearray | None:
         """Return the states of all drafters for the current sequence."""
-        saved = [kept for drafting in self.each if (kept := drafting.save()) is not None]
-        return bytearray().join(_LENGTH.pack(len(kept)) + kept for kept in saved) or None
+        saved = [state for drafting in self.each if (state := drafting.save()) is not None]
+        return bytearray().join(_LENGTH.pack(len(state)) + state for state in saved) or None
 
     def restore(self, saved: bytearray | None) -> None:
         """Give each drafter its saved state, or None for a sequence that it has not seen.
@@ -153,9 +153,10 @@ class Draftings:
             parts.append(rest[_LENGTH.size : _LENGTH.size + length])
             rest = rest[_LENGTH.size + length :]
         for drafting in self.each:
-            drafting.restore(next(filter(drafting.kept, parts), None))
+            drafting.restore(next(filter(drafting.owns, parts), None))
 
     def close(self) -> None:
+        """Free all drafters of this sequence."""
         for drafting in self.each:
             drafting.close()
 
@@ -183,17 +184,17 @@ def open_draftings(
     found: list[list[Drafting]] = []
     with ExitStack() as opened:
         if target.drafts and plan.drafter is not None:
-            found.append(_of_file(native, plan.drafter, target, plan, progress, cancel))
+            found.append(_open_file(native, plan.drafter, target, plan, progress, cancel))
             opened.callback(found[-1][0].close)
         if target.drafts and header.mtp == "embedded":
-            found.append(_inside(native, header, model, target, plan))
+            found.append(_open_embedded(native, header, model, target, plan))
         opened.pop_all()
     sequences = range(target.sequences)
     found = found or [[Drafting(native, target, sequence=sequence) for sequence in sequences]]
     return [Draftings([each[sequence] for each in found]) for sequence in sequences]
 
 
-def _of_file(
+def _open_file(
     native: Native,
     path: Path,
     target: Context,
@@ -204,59 +205,65 @@ def _of_file(
     """Open the drafter in a separate file for each sequence; the first owns the weights."""
     header = read_header(path)
     file = blake2b(file_identity(path).encode(), digest_size=_MARK // 2).hexdigest()
-    made: list[Drafting] = []
+    draftings: list[Drafting] = []
     with ExitStack() as opened:
         weights = load_weights(native, path, plan, progress, cancel, mtp=header.kind != "chat")
         opened.callback(native.api.llama_model_free, weights)
         for sequence in range(target.sequences):
-            beside = made[0].context if made else None
-            of = Guessing(weights, target, plan, sequence, beside)
-            context, drafter = _beside(native, header, of)
+            first = draftings[0].context if draftings else None
+            guessing = Guessing(weights, target, plan, sequence, first)
+            context, drafter = _open_drafter(native, header, guessing)
             opened.callback(context.close)
             drafter.kind = "drafter"
-            owned = None if made else weights
-            made.append(Drafting(native, target, context, drafter, owned, file, sequence))
+            owned = None if draftings else weights
+            draftings.append(Drafting(native, target, context, drafter, owned, file, sequence))
         opened.pop_all()
-    return made
+    return draftings
 
 
-def _inside(
+def _open_embedded(
     native: Native, header: GgufHeader, model: Model, target: Context, plan: LlamaPlan
 ) -> list[Drafting]:
     """Open the head in the model's own file for each sequence."""
-    made: list[Drafting] = []
+    draftings: list[Drafting] = []
     for sequence in range(target.sequences):
-        beside = made[0].context if made else None
-        context = _of_heads(native, header, Guessing(model.pointer, target, plan, sequence, beside))
+        first = draftings[0].context if draftings else None
+        context = _open_heads(
+            native, header, Guessing(model.pointer, target, plan, sequence, first)
+        )
         drafter = _head_drafter(native, header, context)
-        made.append(Drafting(native, target, context, drafter, sequence=sequence))
-    return made
+        draftings.append(Drafting(native, target, context, drafter, sequence=sequence))
+    return draftings
 
 
-def _beside(native: Native, header: GgufHeader, of: Guessing) -> tuple[GuessContext, Drafter]:
+def _open_drafter(
+    native: Native, header: GgufHeader, guessing: Guessing
+) -> tuple[GuessContext, Drafter]:
     """Open the context of a drafter in a separate file, and create the drafter."""
     features = header.features
     if header.kind == "chat":
-        whole = ModelContext(native, of)
+        whole = ModelContext(native, guessing)
         return whole, ModelDrafter(whole, _state(native, whole))
     if header.heads_alone:
-        heads = _of_heads(native, header, of)
+        heads = _open_heads(native, header, guessing)
         return heads, _head_drafter(native, header, heads)
     if features is None:
-        sharing = _sharing(native, header, of)
+        sharing = _open_sharing(native, header, guessing)
         return sharing, SharedDrafter(sharing)
     if features.block is None:
-        eagle = EagleContext(native, of, features)
+        eagle = EagleContext(native, guessing, features)
         return eagle, EagleDrafter(eagle, _state(native, eagle))
-    blocks = BlockContext(native, of, features, features.block)
-    return blocks, BlockDrafter(blocks, _state(native, blocks), features.block, of.target.drafts)
+    blocks = BlockContext(native, guessing, features, features.block)
+    return blocks, BlockDrafter(
+        blocks, _state(native, blocks), features.block, guessing.target.drafts
+    )
 
 
-def _of_heads(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
+def _open_heads(native: Native, header: GgufHeader, guessing: Guessing) -> DraftContext:
     """Open the context of prediction layers, in the model's file or a separate one."""
     every_row = header.architecture in _EVERY_ROW
-    rows = min(of.target.batch_size, HEAD_BATCH)
-    return DraftContext(native, of, rows, every_row=every_row)
+    rows = min(guessing.target.batch_size, HEAD_BATCH)
+    return DraftContext(native, guessing, rows, every_row=every_row)
 
 
 def _head_drafter(native: Native, header: GgufHeader, context: DraftContext) -> Drafter:
@@ -270,9 +277,9 @@ def _state(native: Native, context: GuessContext) -> NativeState:
     return NativeState(native.api, context.context, context.sequence)
 
 
-def _sharing(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
+def _open_sharing(native: Native, header: GgufHeader, guessing: Guessing) -> DraftContext:
     """Open the context of a drafter that reads the target's memory. Raises MtpUnavailable."""
-    context = DraftContext(native, of, _ONE_AT_A_TIME)
+    context = DraftContext(native, guessing, _ONE_AT_A_TIME)
     if not context.shares_memory:
         context.close()
         raise MtpUnavailable(

@@ -35,11 +35,11 @@ class PromptLookup:
     def observe(self, tokens: Sequence[int], start: int) -> None:
         """Note that the sequence has `tokens` from position `start` on."""
         self.roll_back(start)
-        held, before, last = self.tokens, self._before, self._last
+        known, before, last = self.tokens, self._before, self._last
         for token in tokens:
-            held.append(token)
-            end = len(held)
-            key = tuple(held[end - _KEY :]) if end >= _KEY else ()
+            known.append(token)
+            end = len(known)
+            key = tuple(known[end - _KEY :]) if end >= _KEY else ()
             before.append(last.get(key, 0))
             last[key] = end
 
@@ -51,24 +51,24 @@ class PromptLookup:
         Args:
             token: The next token of the sequence, not yet observed.
         """
-        held = self.tokens
-        here = len(held)
-        if here < _KEY:
+        known = self.tokens
+        count = len(known)
+        if count < _KEY:
             return [], 0
         best, longest = 0, 0
-        end = self._last.get((*held[here - _KEY + 1 :], token), 0)
+        end = self._last.get((*known[count - _KEY + 1 :], token), 0)
         for _ in range(_CANDIDATES):
             if not end:
                 break
             length = _KEY
-            while length < min(_LONGEST, end) and held[end - 1 - length] == held[here - length]:
+            while length < min(_LONGEST, end) and known[end - 1 - length] == known[count - length]:
                 length += 1
             if length > longest:
                 best, longest = end, length
             end = self._before[end - 1]
         if not longest:
             return [], 0
-        found = held[best : best + MAX_DEPTH]
+        found = known[best : best + MAX_DEPTH]
         if len(found) < MAX_DEPTH:
             # The text is repeating itself at this point, so assume that it continues to do so.
             found = ([*found, token] * MAX_DEPTH)[:MAX_DEPTH]
@@ -76,15 +76,15 @@ class PromptLookup:
 
     def roll_back(self, length: int) -> None:
         """Forget what was observed after the first `length` tokens."""
-        held, before, last = self.tokens, self._before, self._last
-        while len(held) > length:
-            end = len(held)
-            key = tuple(held[end - _KEY :]) if end >= _KEY else ()
+        known, before, last = self.tokens, self._before, self._last
+        while len(known) > length:
+            end = len(known)
+            key = tuple(known[end - _KEY :]) if end >= _KEY else ()
             if earlier := before.pop():
                 last[key] = earlier
             else:
                 last.pop(key, None)
-            held.pop()
+            known.pop()
 
     def forget(self) -> None:
         """Forget the whole sequence."""

@@ -12,7 +12,7 @@ from engines.sentences import N_
 from engines.types import MtpKind
 
 OFF = N_("MTP is off, as chosen.")
-BEHIND_MEDIA = N_("MTP is off for this answer: what guesses ahead knows no pictures and no sounds.")
+AFTER_MEDIA = N_("MTP is off for this answer: the drafter cannot read pictures or sounds.")
 TOO_FAST = N_("This model answers so fast that guessing ahead would not help.")
 _ONCE_MORE = 1.02
 """Gains below this are within the error of measurement."""
@@ -39,13 +39,13 @@ def running(
     far = ahead(depth)
     if not drafted:
         return N_("MTP on: {far}", far=far)
-    held = f"{round(100 * accepted / drafted)} %"
+    acceptance = f"{round(100 * accepted / drafted)} %"
     if gain is None:
-        return N_("MTP on: {ahead}, {accepted} accepted", ahead=far, accepted=held)
+        return N_("MTP on: {ahead}, {accepted} accepted", ahead=far, accepted=acceptance)
     return N_(
         "MTP on: {ahead}, {accepted} accepted, {gain} of at most {bound}",
         ahead=far,
-        accepted=held,
+        accepted=acceptance,
         gain=times(gain),
         bound=times(max(bound, gain)),
     )
@@ -69,7 +69,7 @@ def cannot_win(costs: Costs) -> str | None:
     )
 
 
-def not_here(costs: Costs, share: float) -> str:
+def no_gain(costs: Costs, share: float) -> str:
     """Say why drafts do not pay in this text.
 
     Args:

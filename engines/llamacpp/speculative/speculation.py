@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from engines.llamacpp.cache import common_prefix
-from engines.llamacpp.speculative import mtp_status as truth
+from engines.llamacpp.speculative import mtp_status
 from engines.llamacpp.speculative.costs import SharedCosts
 from engines.llamacpp.speculative.depth import DepthPolicy
 from engines.llamacpp.speculative.drafting import Drafting
@@ -50,7 +50,7 @@ class Speculation:
         self._drafting = drafting
         self.drafter = drafting.drafter
         self._shared = costs
-        self.costs = costs.alone
+        self.costs = costs.single
         self._ends = ends
         self._advice = advice
         self.kind: MtpKind = self.drafter.kind if self.drafter else "lookup"
@@ -63,7 +63,7 @@ class Speculation:
         self._guessed: Sequence[int] = ()
         self._looked: Sequence[int] = ()
         self._was_active = self._resting = False
-        self._next_news = self._heard = 0
+        self._next_news = self._reported_steps = 0
         self._begin_counts()
 
     @property
@@ -91,18 +91,18 @@ class Speculation:
         self._drafting = drafting
         self.drafter = self._active = drafting.drafter
 
-    def begin(self, mode: MtpMode, depth: int | None, held: Sequence[int]) -> None:
-        """Start an answer to a prompt of which the KV cache holds `held`.
+    def begin(self, mode: MtpMode, depth: int | None, cached: Sequence[int]) -> None:
+        """Start an answer to a prompt of which the KV cache holds `cached`.
 
         Call it for an answer without drafts, too, so that the tokens known here stay in step.
         """
         self._mode = mode
         self._begin_counts()
-        self.run_beside(0)
-        same = common_prefix(self._lookup.tokens, held)
-        self._lookup.observe(held[same:], same)
+        self.set_other_answers(0)
+        same = common_prefix(self._lookup.tokens, cached)
+        self._lookup.observe(cached[same:], same)
         if self.drafter is not None:
-            self.drafter.roll_back(len(held) if self._drafting.restored else same)
+            self.drafter.roll_back(len(cached) if self._drafting.restored else same)
         self._drafting.restored = False
         self._active = self.drafter
         if mode == "off" or (mode == "auto" and self._policy.hopeless):
@@ -111,15 +111,15 @@ class Speculation:
         else:
             self._drafting.expose()
         if self._active is not None:
-            self._active.join(held)
+            self._active.join(cached)
         if mode != "off":
             self._policy.new_answer(mode, depth)
 
-    def run_beside(self, others: int) -> None:
+    def set_other_answers(self, other_answers: int) -> None:
         """Use the costs of steps among so many other answers from now on."""
-        if others + 1 != self._running:
-            self._running = others + 1
-            self._policy.go_by(self._shared.among(self._running))
+        if other_answers + 1 != self._running:
+            self._running = other_answers + 1
+            self._policy.use_costs(self._shared.among(self._running))
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         """Note that the model evaluated `tokens` from position `start` on, and that they stay."""
@@ -170,7 +170,7 @@ class Speculation:
         run: Sequence[int],
         drafting_s: float,
         step_s: float,
-        beside_s: float = 0.0,
+        overhead_s: float = 0.0,
         *,
         shared: bool = False,
     ) -> None:
@@ -181,7 +181,7 @@ class Speculation:
             run: The tokens that were drawn.
             drafting_s: Seconds for drafting.
             step_s: Seconds for evaluating and drawing.
-            beside_s: Seconds since the previous step that an answer without drafts would not have
+            overhead_s: Seconds since the previous step that an answer without drafts would not have
                 needed, such as for observing and learning.
             shared: Whether the step also held slices of prompts, or drafts of other answers, so
                 that its time says nothing about these drafts.
@@ -193,7 +193,7 @@ class Speculation:
         else:
             step_s = max(step_s - (self._running - 1) * costs.factor, 0.0)
         if self._resting:
-            self._policy.rest(step_s, drafting_s + beside_s)
+            self._policy.rest(step_s, drafting_s + overhead_s)
             return
         right = common_prefix(self._guessed, run)
         # The rest of a draft that held so far is compared with the next tokens.
@@ -205,7 +205,7 @@ class Speculation:
             looked_right,
             step_s,
             drafting_s,
-            beside_s,
+            overhead_s,
             self._again,
             timed=not shared,
         )
@@ -221,13 +221,13 @@ class Speculation:
     @property
     def standing(self) -> str:
         """A sentence on what can draft for this model, before the first answer."""
-        return truth.standing(self.kind, self.costs, self._advice)
+        return mtp_status.standing(self.kind, self.costs, self._advice)
 
     def news(self) -> MtpReport | None:
         """Return a report if it contains something new, otherwise None."""
-        if self._steps == self._heard:
+        if self._steps == self._reported_steps:
             return None
-        self._heard = self._steps
+        self._reported_steps = self._steps
         active = self._policy.depth > 0
         if self._steps < self._next_news and active == self._was_active:
             return None
@@ -242,7 +242,7 @@ class Speculation:
         gain, bound = policy.gain, policy.bound
         active = self._drafted > 0 and (depth > 0 or self._mode == "on")
         if active and bound is not None:
-            reason = truth.running(
+            reason = mtp_status.running(
                 self.kind, max(1, depth), self._drafted, self._accepted, gain, bound
             )
         elif self.drafter is None:
@@ -250,9 +250,9 @@ class Speculation:
         elif self._mode == "on":
             reason = self.standing
         elif policy.hopeless:
-            reason = truth.cannot_win(self.costs) or self._advice
+            reason = mtp_status.cannot_win(self.costs) or self._advice
         else:
-            reason = truth.not_here(self.costs, policy.first_share)
+            reason = mtp_status.no_gain(self.costs, policy.first_share)
         return MtpReport(
             self._mode,
             active,
@@ -270,5 +270,5 @@ class Speculation:
         self._again = 0
         self._steps = self._drafted = self._accepted = 0
         self._next_news = _FIRST_NEWS
-        self._heard = 0
+        self._reported_steps = 0
         self._was_active = False

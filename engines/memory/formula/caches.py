@@ -53,12 +53,12 @@ def cache_share(
     if layers is None:
         return 0.0
 
-    def of(caches: Iterable[CacheLayer]) -> int:
+    def size_of(caches: Iterable[CacheLayer]) -> int:
         return cache_bytes(caches, layers.window, context, kv_type, min(batch, context))
 
-    every = of(layers.caches)
-    here = of(cache for cache in layers.caches if device(cache.layer) == name)
-    return here / every if every else 0.0
+    whole = size_of(layers.caches)
+    on_device = size_of(cache for cache in layers.caches if device(cache.layer) == name)
+    return on_device / whole if whole else 0.0
 
 
 def masked_cells(layers: Layers, context: int, batch: int) -> int:

@@ -24,12 +24,12 @@ _COPIED: Final = {"Q4_0", "Q4_K", "IQ4_NL", "MXFP4", "Q2_K"}
 _ROWS: Final = 8
 _TABLE: Final = "token_embd.weight"
 _OUTPUT: Final = "output.weight"
-_LOOKED_UP: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
+_LOOKUP_TABLES: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
 _OUTPUT_FIRST: Final = {"gemma3n", "gemma4"}
 EXPERTS: Final = r"ffn_(?:up|down|gate|gate_up)_(?:ch|)exps"
 """Matches the names of a mixture's experts after the name of their layer."""
-_IN_THE_LAYERS: Final = ("rope_f", "per_layer_model_proj", "per_layer_proj_norm")
-_AFTER_THE_LAYERS: Final = ("output", "nextn.", "altup_", "dense_", "cls")
+_FIRST_LAYER_PREFIXES: Final = ("rope_f", "per_layer_model_proj", "per_layer_proj_norm")
+_OUTPUT_PREFIXES: Final = ("output", "nextn.", "altup_", "dense_", "cls")
 
 Device = Callable[[int], str]
 """Returns the device of a layer; the output counts as one more layer, and the input is -1."""
@@ -80,45 +80,53 @@ def weights(
         experts_in_ram: See `LlamaPlan`.
     """
     count, left_out = header.block_count, range(0) if heads else header.head_layers
-    used = [it for it in header.tensors if layer_of(it, count) not in left_out]
+    used = [tensor for tensor in header.tensors if layer_of(tensor, count) not in left_out]
     sizes: dict[str, int] = {}
     own: list[Tensor] = []
     for tensor in used:
         layer = layer_of(tensor, count)
-        place = CPU if layer < experts_in_ram and _is_expert(tensor) else device(layer)
-        if place == CPU:
+        device_name = CPU if layer < experts_in_ram and _is_expert(tensor) else device(layer)
+        if device_name == CPU:
             own.append(tensor)
         else:
-            sizes[place] = sizes.get(place, 0) + tensor.size_bytes
+            sizes[device_name] = sizes.get(device_name, 0) + tensor.size_bytes
     table = next((tensor for tensor in used if tensor.name == _TABLE), None)
     tied = table is not None and all(tensor.name != _OUTPUT for tensor in used)
-    if table is not None and tied and (place := device(count)) != CPU:
+    if table is not None and tied and (device_name := device(count)) != CPU:
         # The output uses the token table again; the first copy stays where it is.
-        sizes[place] = sizes.get(place, 0) + table.size_bytes
-    found = {place: Weights(place, size) for place, size in sizes.items()}
-    alone = not sizes
-    kept = [tensor for tensor in own if not (alone and _is_matrix(tensor) and copies(tensor))]
-    copied = sum(tensor.size_bytes for tensor in own) - sum(tensor.size_bytes for tensor in kept)
-    if table is not None and tied and alone and copies(table):
+        sizes[device_name] = sizes.get(device_name, 0) + table.size_bytes
+    by_device = {device_name: Weights(device_name, size) for device_name, size in sizes.items()}
+    cpu_only = not sizes
+    uncopied = [
+        tensor for tensor in own if not (cpu_only and _is_matrix(tensor) and copies(tensor))
+    ]
+    copied = sum(tensor.size_bytes for tensor in own) - sum(
+        tensor.size_bytes for tensor in uncopied
+    )
+    if table is not None and tied and cpu_only and copies(table):
         copied += table.size_bytes
-    mapped = _span(header.tensors, {tensor.name for tensor in kept}) if mmap else 0
-    rest = 0 if mmap else sum(tensor.size_bytes for tensor in kept)
+    mapped = _span(header.tensors, {tensor.name for tensor in uncopied}) if mmap else 0
+    rest = 0 if mmap else sum(tensor.size_bytes for tensor in uncopied)
     if table is not None and tied and header.architecture in _OUTPUT_FIRST and not mmap:
         # Its output is created first, and then the table a second time.
-        rest += 0 if alone and copies(table) else table.size_bytes
-    return found | {CPU: Weights(CPU, mapped + rest + copied, mapped)}
+        rest += 0 if cpu_only and copies(table) else table.size_bytes
+    return by_device | {CPU: Weights(CPU, mapped + rest + copied, mapped)}
 
 
 def copied_bytes(header: GgufHeader, copies: Copies = copied_on_x86) -> int:
     """Return the bytes that are copied into another layout if no graphics card is used."""
-    matrices = (it for it in header.tensors if _is_matrix(it) and copies(it))
-    return sum(it.size_bytes for it in matrices)
+    matrices = (tensor for tensor in header.tensors if _is_matrix(tensor) and copies(tensor))
+    return sum(tensor.size_bytes for tensor in matrices)
 
 
 def head_bytes(header: GgufHeader) -> int:
     """Return the bytes of prediction layers in the model's own file, counted once."""
     count = header.block_count
-    return sum(it.size_bytes for it in header.tensors if layer_of(it, count) in header.head_layers)
+    return sum(
+        tensor.size_bytes
+        for tensor in header.tensors
+        if layer_of(tensor, count) in header.head_layers
+    )
 
 
 def layer_of(tensor: Tensor, count: int) -> int:
@@ -134,15 +142,20 @@ def layer_of(tensor: Tensor, count: int) -> int:
 def _layer_named(name: str, count: int) -> int:
     if found := re.match(r"blk\.(\d+)\.", name):
         return int(found[1])
-    if name.startswith(_IN_THE_LAYERS):
+    if name.startswith(_FIRST_LAYER_PREFIXES):
         return 0
-    return count if name.startswith(_AFTER_THE_LAYERS) else -1
+    return count if name.startswith(_OUTPUT_PREFIXES) else -1
 
 
 def experts_from(header: GgufHeader) -> int:
     """Return the number of layers up to the last one with experts; 0 for a model without."""
     return max(
-        (layer_of(it, header.block_count) + 1 for it in header.tensors if _is_expert(it)), default=0
+        (
+            layer_of(tensor, header.block_count) + 1
+            for tensor in header.tensors
+            if _is_expert(tensor)
+        ),
+        default=0,
     )
 
 
@@ -158,7 +171,7 @@ def _names_experts(name: str) -> bool:
 def _is_matrix(tensor: Tensor) -> bool:
     """Return whether a tensor is a matrix for multiplications that has another layout."""
     dimensions = 3 if "_exps." in tensor.name else 2
-    return tensor.name not in _LOOKED_UP and len(tensor.shape) == dimensions
+    return tensor.name not in _LOOKUP_TABLES and len(tensor.shape) == dimensions
 
 
 def _span(tensors: Iterable[Tensor], names: set[str]) -> int:

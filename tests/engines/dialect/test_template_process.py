@@ -132,7 +132,7 @@ def test_too_much_memory_is_named_on_a_busy_computer(name: str) -> None:
 @CROWDS
 def test_a_template_that_works_hard_does_so_on_a_busy_computer() -> None:
     hard = "{% for a in range(2600) %}{% for b in range(2600) %}{% endfor %}{% endfor %}"
-    with crowded(2), closing(TemplateProcess(turning(hard), still_s=60.0)) as process:
+    with crowded(2), closing(TemplateProcess(turning(hard), stalled_s=60.0)) as process:
         assert process.run(said("EVIL"), {}) == "user: EVIL\n"
 
 
@@ -198,7 +198,7 @@ def test_a_process_that_was_killed_is_started_again(kind: TemplateProcess) -> No
 
 @POSIX
 def test_a_process_that_stands_still_is_given_up() -> None:
-    with closing(TemplateProcess(turning(""), limit_s=0.5, still_s=0.5)) as process:
+    with closing(TemplateProcess(turning(""), limit_s=0.5, stalled_s=0.5)) as process:
         [child] = template_processes()
         os.kill(child.pid, signal.SIGSTOP)
         with pytest.raises(TemplateFailed, match="seconds"):

@@ -197,7 +197,7 @@ def test_a_word_in_the_system_prompt_is_kept_from_the_model() -> None:
 def test_an_instruction_to_reason_that_a_system_prompt_would_displace() -> None:
     dialect = in_process(source("granite"))
     asked = (Message("system", "Be kind."), *QUESTION)
-    assert dialect.switch.alone
+    assert dialect.switch.without_system
     text = dialect.render(asked, thinking=True).text
     assert "Write your thoughts" in text
     assert "Be kind.\n\nHow much" in text
@@ -267,7 +267,7 @@ def test_what_a_switch_turned_off_is_not_gone_on_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "thinking", "fades"),
+    ("template", "thinking", "dropped_later"),
     [
         ("qwen3", True, ""),
         ("qwen3", False, "<think>\n\n</think>\n\n"),
@@ -280,10 +280,10 @@ def test_what_a_switch_turned_off_is_not_gone_on_with() -> None:
     ],
 )
 def test_what_the_next_prompt_will_not_begin_with(
-    template: str, thinking: bool | None, fades: str
+    template: str, thinking: bool | None, dropped_later: str
 ) -> None:
     prompt = in_process(source(template)).render(QUESTION, thinking)
-    assert prompt.text[len(prompt.text) - prompt.fades :] == fades
+    assert prompt.text[len(prompt.text) - prompt.dropped_later :] == dropped_later
 
 
 def test_what_people_write_never_ends_the_reasoning() -> None:

@@ -34,7 +34,7 @@ def test_work_beyond_the_limit_is_ended() -> None:
 
 
 def test_one_that_does_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "STILL_S", 0.5)
+    monkeypatch.setattr(clock, "STALLED_S", 0.5)
     assert not run("import time; time.sleep(100)", 0.5).in_time
 
 

@@ -35,7 +35,7 @@ def test_the_users_tokens_stay_in_the_app(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture
 def alert(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether a process is stopped is looked at ten times in a second instead of once."""
-    monkeypatch.setattr(parent, "LOOK_S", 0.1)
+    monkeypatch.setattr(parent, "CHECK_S", 0.1)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_an_order_that_takes_too_long_ends_the_process(
     helper: ServingHelper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ask(helper, "one").in_time
-    monkeypatch.setattr(clock, "STILL_S", 0.5)
+    monkeypatch.setattr(clock, "STALLED_S", 0.5)
     assert not ask(helper, "sleep", 0.5).in_time
     assert not helper.alive
 

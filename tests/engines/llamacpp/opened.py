@@ -68,9 +68,9 @@ class Opened:
         self.evaluated = len(prompt) - kept
         size = self.context.batch_size
         for start in range(kept, len(prompt) - 1, size):
-            self.cache.checkpoint()
+            self.cache.save_snapshot()
             self.evaluate(prompt[start : min(start + size, len(prompt) - 1)])
-        self.cache.checkpoint()
+        self.cache.save_snapshot()
         self.evaluate(prompt[-1:], outputs=1)
         self.rows = [self.row().copy()]
         drawn = [int(np.argmax(self.rows[0]))]

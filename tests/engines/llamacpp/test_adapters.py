@@ -92,9 +92,9 @@ def test_who_is_passed_over_for_another_adapter_has_the_next_step(
 
     def noted() -> list[Decoding]:
         step = begin()
-        passed_over = [answer.adapter for answer in scheduler._passed_over]
+        skipped = [answer.adapter for answer in scheduler._skipped]
         if step:
-            steps.append((step[0].adapter, passed_over))
+            steps.append((step[0].adapter, skipped))
             assert {answer.adapter for answer in step} == {step[0].adapter}
         return step
 
@@ -111,9 +111,9 @@ def test_who_is_passed_over_for_another_adapter_has_the_next_step(
     for thread in threads:
         thread.join(60)
     assert all(sum(name == it for it, _ in steps) >= 40 for name in ("loud", "odd"))
-    assert any(passed_over for _, passed_over in steps)
-    for (_, passed_over), (following, _) in pairwise(steps):
-        assert not passed_over or following == passed_over[0]
+    assert any(skipped for _, skipped in steps)
+    for (_, skipped), (following, _) in pairwise(steps):
+        assert not skipped or following == skipped[0]
 
 
 def test_a_guest_s_prompt_with_another_adapter_takes_no_step_from_a_prompt_asked_here(
@@ -127,9 +127,12 @@ def test_a_guest_s_prompt_with_another_adapter_takes_no_step_from_a_prompt_asked
 
     def noted() -> list[Decoding]:
         step = begin()
-        others = scheduler._passed_over
+        others = scheduler._skipped
         steps.append(
-            ({it.guest for it in step if it.reads}, {it.guest for it in others if it.reads})
+            (
+                {it.guest for it in step if it.has_prompt_left},
+                {it.guest for it in others if it.has_prompt_left},
+            )
         )
         return step
 
@@ -222,7 +225,7 @@ def test_an_adapter_that_does_not_fit_is_refused_with_the_reason(
         assert len(notes) == 5
         reasons = {
             "other": "a model of the kind qwen3",
-            "model": "is no LoRA adapter",
+            "model": "is not a LoRA adapter",
             "gone": "cannot be read",
             "larger": "llama.cpp says",
             "broken": "",

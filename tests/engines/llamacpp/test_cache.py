@@ -125,7 +125,7 @@ def test_a_chat_goes_on_after_a_restart(start: Open, tmp_path: Path) -> None:
     one, other = opened.words(700, seed=1), opened.words(300, seed=2)
     one += opened.answer(one, "one")
     opened.answer(other, "other")
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     opened.close()
     one += opened.words(20, seed=3)
     again = start(states=tmp_path / "states")
@@ -141,7 +141,7 @@ def test_a_restart_in_the_middle_of_an_edit(start: Open, tmp_path: Path, kind: s
     opened = start(states=tmp_path / "states")
     prompt = opened.words(640, seed=1)
     opened.answer(prompt, "chat")
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     edited = prompt[:500] + opened.words(40, seed=2)
     again = start(states=tmp_path / "states")
     assert answers_as_cold(again, start, edited)
@@ -175,7 +175,7 @@ def test_how_a_chat_was_spelled_is_known_wherever_it_is(start: Open, tmp_path: P
     opened.answer(opened.words(100, seed=2), None)
     assert opened.cache.known("chat") == [whole]
     assert opened.cache.known(None) == [opened.cache.tokens]
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     again = start(states=tmp_path / "states")
     assert again.cache.known("chat") == [whole]
     again.cache.expect(whole)
@@ -206,12 +206,12 @@ def test_drafts_that_were_taken_back_are_not_in_what_is_kept(start: Open, tmp_pa
             assert opened.context.marks
             opened.evaluate(repeated, outputs=1)
         assert len(opened.cache.tokens) == held + 1
-    opened.cache.checkpoint()
+    opened.cache.save_snapshot()
     prompt = [*opened.cache.tokens, *opened.words(20, seed=4)]
     opened.answer(opened.words(300, seed=5), "another chat")
     assert answers_as_cold(opened, start, prompt)
     assert opened.evaluated == 20
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     again = start(states=tmp_path / "states")
     assert answers_as_cold(again, start, prompt)
     assert again.evaluated == 1
@@ -229,9 +229,9 @@ def test_older_versions_of_a_chat_stay_in_memory_and_off_the_disk(
     for seed in range(2, 6):
         opened.answer([*prompt[:150], *opened.words(150, seed=seed)], "chat")
     assert not list((tmp_path / "states").glob("*"))
-    assert 1 <= len(opened.cache.kept.in_memory) < 3, "of three older versions"
+    assert 1 <= len(opened.cache.states.in_memory) < 3, "of three older versions"
     opened.answer(opened.words(300, seed=9), "another chat")
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     chats = {path.name[:24] for path in (tmp_path / "states").iterdir()}
     assert len(chats) == 2
 
@@ -244,7 +244,7 @@ def test_a_chat_in_memory_of_which_only_the_beginning_is_used_stays_there(start:
     opened.answer([*prompt[:200], *opened.words(50, seed=3)], "chat")
     opened.answer(prompt, "chat")
     assert opened.evaluated == 1
-    chats = [record.chat for record in opened.cache.kept.in_memory]
+    chats = [record.chat for record in opened.cache.states.in_memory]
     assert sorted(map(str, chats)) == ["chat", "other"], "what is live is not kept twice"
 
 
@@ -265,7 +265,7 @@ def test_a_small_memory_keeps_what_fits_and_the_disk_takes_the_rest(
     opened = start(memory=1000, states=tmp_path / "states")
     prompts = [opened.words(200, seed=seed) for seed in range(3)]
     answers = [opened.answer(prompt, str(at)) for at, prompt in enumerate(prompts)]
-    assert not opened.cache.kept.in_memory
+    assert not opened.cache.states.in_memory
     longer = [*prompts[0], *answers[0], 7, 8, 9]
     assert answers_as_cold(opened, start, longer, "0")
     assert opened.evaluated == 4
@@ -282,7 +282,7 @@ def test_what_llama_cpp_does_not_take_back_is_not_kept_for_another_time(
         patched.setattr(NativeState, "write", lambda *_, **__: False)
         assert opened.answer(one, "one") == answer
     assert opened.evaluated == len(one)
-    assert [record.chat for record in opened.cache.kept.in_memory] == ["other"]
+    assert [record.chat for record in opened.cache.states.in_memory] == ["other"]
 
 
 def test_without_memory_and_disk_only_the_live_sequence_is_there(start: Open) -> None:
@@ -299,8 +299,8 @@ def test_without_memory_and_disk_only_the_live_sequence_is_there(start: Open) ->
     [
         ([], 0, False, Cut(6)),
         ([2, 5], 0, False, Cut(6)),
-        ([2, 5], 5, False, Cut(5, from_checkpoint=True)),
-        ([2, 7], 7, True, Cut(2, from_checkpoint=True)),
+        ([2, 5], 5, False, Cut(5, from_snapshot=True)),
+        ([2, 7], 7, True, Cut(2, from_snapshot=True)),
         ([7], 7, True, Cut(0)),
         ([], 7, True, Cut(0)),
     ],

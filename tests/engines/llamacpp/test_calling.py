@@ -153,7 +153,7 @@ def test_a_keyword_that_no_grammar_can_say_is_left_out_of_a_schema_and_named() -
         },
     )
     grammar = call_grammar(HERMES, (odd, *TOOLS), parallel=True)
-    assert grammar.unheld == (("odd", "#: not"), ("odd", "#/properties/tags: uniqueItems"))
+    assert grammar.unenforced == (("odd", "#: not"), ("odd", "#/properties/tags: uniqueItems"))
     text = '{"name": "odd", "arguments": {"a": 1, "tags": ["x"]}}</tool_call>'
     assert matches(grammar.text, text)
     assert not matches(grammar.text, text.replace("1", '"1"'))
@@ -178,7 +178,7 @@ def test_names_hold_where_the_schemas_together_are_too_much(load: Load) -> None:
         loaded.model.guides.compiled(call_grammar(FORMS["glm"], many, parallel=True).text)
     grammar = call_grammar(FORMS["glm"], many, parallel=True, free=True)
     loaded.model.guides.compiled(grammar.text)
-    assert grammar.unheld == tuple((it.name, "") for it in many)
+    assert grammar.unenforced == tuple((it.name, "") for it in many)
     begin = "tool_7\n<arg_key>argument_0</arg_key>\n<arg_value>x</arg_value>\n</tool_call>"
     assert matches(grammar.text, begin)
     assert not matches(grammar.text, begin.replace("tool_7", "tool_x"))

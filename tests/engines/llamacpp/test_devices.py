@@ -17,7 +17,7 @@ from engines.llamacpp.native import load_native
 LOOK = """
 import sys
 from engines.llamacpp.devices import Devices
-print([device.kind for device in Devices().look()], "llama_cpp" in sys.modules)
+print([device.kind for device in Devices().list_devices()], "llama_cpp" in sys.modules)
 """
 SPEAKS = "import sys; print({said!r}); sys.exit({code})"
 
@@ -48,7 +48,7 @@ def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_another_process_sees_what_this_one_would() -> None:
-    seen, ours = Devices().look(), load_native().devices()
+    seen, ours = Devices().list_devices(), load_native().devices()
     assert [(it.name, it.kind, it.total_bytes) for it in seen] == [
         (it.name, it.kind, it.total_bytes) for it in ours
     ]
@@ -64,7 +64,7 @@ def test_once_it_is_loaded_nobody_else_is_asked(monkeypatch: pytest.MonkeyPatch)
     load_native().load_cards()
     assert load_native().complete
     monkeypatch.setattr(llamacpp_devices, "loaded_native", load_native)
-    assert Devices(("no such program",)).look() == load_native().devices()
+    assert Devices(("no such program",)).list_devices() == load_native().devices()
 
 
 def test_where_cards_are_not_loaded_here_another_process_looks(
@@ -72,7 +72,7 @@ def test_where_cards_are_not_loaded_here_another_process_looks(
 ) -> None:
     half = SimpleNamespace(complete=False, devices=lambda: pytest.fail("it knows only half"))
     monkeypatch.setattr(llamacpp_devices, "loaded_native", lambda: half)
-    assert Devices(speaking(seen("[]"))).look() == ()
+    assert Devices(speaking(seen("[]"))).list_devices() == ()
 
 
 def test_an_answer_holds_for_a_while(tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_an_answer_holds_for_a_while(tmp_path: Path) -> None:
     device += ' "total_bytes": 1, "free_bytes": 1, "pci_id": null}]'
     file.write_text(seen(device))
     devices = Devices(reading(file), clock=lambda: now)
-    assert devices.look()[0].name == "A"
+    assert devices.list_devices()[0].name == "A"
     file.write_text(seen("[]"))
-    assert devices.look()[0].name == "A"
+    assert devices.list_devices()[0].name == "A"
     now = FRESH_S + 1
-    assert devices.look() == ()
+    assert devices.list_devices() == ()
 
 
 def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
@@ -93,12 +93,12 @@ def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
     file.write_text("nonsense")
     devices = Devices(reading(file), clock=lambda: now)
     with pytest.raises(EngineUnavailable):
-        devices.look()
+        devices.list_devices()
     file.write_text(seen("[]"))
     with pytest.raises(EngineUnavailable):
-        devices.look()
+        devices.list_devices()
     now = FAILED_S + 1
-    assert devices.look() == ()
+    assert devices.list_devices() == ()
 
 
 @pytest.mark.parametrize(
@@ -112,5 +112,5 @@ def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
 )
 def test_what_goes_wrong_is_said(command: tuple[str, ...], why: str) -> None:
     with pytest.raises(EngineUnavailable, match="cannot start") as caught:
-        Devices(command).look()
+        Devices(command).list_devices()
     assert why in caught.value.why

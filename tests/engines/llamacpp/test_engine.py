@@ -16,7 +16,7 @@ from engines.errors import Cancelled, EngineFailed
 from engines.llamacpp import vocabulary as vocabularies
 from engines.llamacpp.context import ABORTED, EVALUATED, BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.native import give_back_memory
+from engines.llamacpp.native import release_freed_memory
 from engines.types import Event, LlamaPlan, PromptReady, Sampling, TextDelta
 from tests.engines.contract import GREEDY, answer, ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
@@ -338,7 +338,7 @@ def test_closing_gives_the_memory_back(tmp_path: Path) -> None:
     engine, process = LlamaCppEngine(), psutil.Process()
     plan = LlamaPlan(model, 2048, 1, 1, mmap=False)
     held, kept = [], []
-    give_back_memory()  # what earlier tests have freed
+    release_freed_memory()  # what earlier tests have freed
     for _ in range(4):
         before = process.memory_info().rss
         engine.load(plan, lambda _: None, CancelToken())

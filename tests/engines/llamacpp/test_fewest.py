@@ -34,7 +34,7 @@ def samples(vocabulary: Vocabulary) -> Iterator[str]:
     """Texts that are hard to bound: of long tokens, of blanks of all kinds, of markers."""
     rolled = random.Random(7)
     pieces = sorted(
-        (vocabulary.shown(it).decode(errors="replace") for it in range(vocabulary.size)),
+        (vocabulary.display_bytes(it).decode(errors="replace") for it in range(vocabulary.size)),
         key=lambda it: (it.count(" "), len(it)),
     )
     yield "".join(pieces)

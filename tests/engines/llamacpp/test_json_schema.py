@@ -357,13 +357,13 @@ def guides(random_llama: Path) -> Iterator[TokenGuides]:
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"not": {"type": "string"}}, "#: not cannot be held by a grammar."),
-        ({"if": {}, "then": {}}, "#: if cannot be held by a grammar."),
+        ({"not": {"type": "string"}}, "#: not cannot be enforced by a grammar."),
+        ({"if": {}, "then": {}}, "#: if cannot be enforced by a grammar."),
         ({"type": "object", "properties": {"tags": TAGS}}, "#/properties/tags: uniqueItems cannot"),
         ({"items": {"$ref": "#/$defs/t"}, "$defs": {"t": TAGS}}, "#/$defs/t: uniqueItems cannot"),
         ({"type": "object", "properties": {"a/b": {"not": {}}}}, "#/properties/a~1b: not cannot"),
-        ({"type": "array", "contains": {"const": 1}}, "#: contains cannot be held"),
-        ({"dependentRequired": {"a": ["b"]}}, "#: dependentRequired cannot be held"),
+        ({"type": "array", "contains": {"const": 1}}, "#: contains cannot be enforced"),
+        ({"dependentRequired": {"a": ["b"]}}, "#: dependentRequired cannot be enforced"),
         ({"allOf": [{"type": "object"}], "unevaluatedProperties": False}, "#: unevaluatedProp"),
         ({"items": {"pattern": "(?=a)"}}, "#/items: llguidance says: regex parse error"),
         ({"type": "string", "pattern": r"(a)\1"}, "#: llguidance says: regex parse error"),
@@ -372,14 +372,14 @@ def guides(random_llama: Path) -> Iterator[TokenGuides]:
         ({"type": "string", "pattern": "a)"}, "unopened group"),
         ({"type": "string", "pattern": "[b-a]"}, "invalid character class range"),
         ({"type": "string", "pattern": "*"}, "missing expression"),
-        ({"type": "string", "pattern": "^[\\S-]$"}, "#: pattern cannot be held with “\\S” in it"),
+        ({"type": "string", "pattern": "^[\\S-]$"}, "#: pattern cannot be enforced with "),
         ({"type": "string", "pattern": "^ab$", "maxLength": 1}, "#: llguidance says: Unsatisf"),
-        ({"type": "string", "format": "regex"}, "#: format “regex” cannot be held"),
+        ({"type": "string", "format": "regex"}, "#: format “regex” cannot be enforced"),
         ({"type": "string", "minLength": 3, "maxLength": 1}, "minLength (3) is greater than max"),
         ({"properties": {"n": {"type": "integer", "minimum": 3, "maximum": 1}}, "required": ["n"]},
          "#/properties/n: llguidance says"),
         ({"type": "number", "multipleOf": 0}, "#: multipleOf has to be above zero"),
-        ({"type": "integer", "multipleOf": 999983}, "#: multipleOf 999983 cannot be held"),
+        ({"type": "integer", "multipleOf": 999983}, "#: multipleOf 999983 cannot be enforced"),
         ({"type": "nothing"}, "#: type has to be one of"),
         ({"allOf": [{"type": "string"}, {"type": "null"}]}, "#: llguidance says: Unsatisfiable"),
         ({"$ref": "#/$defs/none"}, '#: $ref "#/$defs/none" leads nowhere'),
@@ -391,8 +391,8 @@ def guides(random_llama: Path) -> Iterator[TokenGuides]:
          "#/items: llguidance says: oneOf constraints are not supported"),
         ({"enum": ["a"], "minLength": 2}, "#: llguidance says: Unsatisfiable schema"),
         ({"enum": []}, "#: llguidance says: Unsatisfiable schema"),
-        ({"type": "object", "minProperties": 3}, "#: minProperties cannot be held"),
-        (False, "#: nothing can follow it"),
+        ({"type": "object", "minProperties": 3}, "#: minProperties cannot be enforced"),
+        (False, "#: no value matches it"),
         ({"properties": {"a": 1}}, "#/properties/a: a schema has to be an object"),
         ({"required": "a", "type": "object"}, "#: required has to be a list"),
         ({"minimum": "1"}, "#: minimum has to be a number"),
@@ -402,7 +402,7 @@ def test_a_keyword_that_cannot_be_held_is_refused_by_name_and_path(
     guides: TokenGuides, schema: Any, why: str
 ) -> None:
     with pytest.raises(GrammarInvalid) as error:
-        guides.held(prepare(json.dumps(schema)))
+        guides.enforceable(prepare(json.dumps(schema)))
     assert why in error.value.why
 
 
@@ -438,8 +438,8 @@ def test_a_keyword_that_cannot_be_held_is_refused_by_name_and_path(
 def test_of_a_tool_s_schema_all_is_held_but_the_keywords_that_cannot_be(
     guides: TokenGuides, schema: Schema, unheld: tuple[str, ...], yes: str, no: str
 ) -> None:
-    prepared = guides.held(prepare_arguments(schema), all_of_it=False)
-    assert prepared.unheld == unheld
+    prepared = guides.enforceable(prepare_arguments(schema), strict=False)
+    assert prepared.unenforced == unheld
     lark = Lark()
     grammar = lark.text(lark.json(prepared.schema))
     assert matches(grammar, yes)
@@ -504,7 +504,7 @@ def test_keywords_are_held_together(schema: Schema, yes: list[str], no: list[str
     ],
 )
 def test_values_that_no_text_of_json_has_are_refused(text: str) -> None:
-    with pytest.raises(GrammarInvalid, match="no JSON"):
+    with pytest.raises(GrammarInvalid, match="not JSON"):
         prepare(text)
 
 
@@ -544,7 +544,7 @@ def test_sizes_are_limited(guides: TokenGuides) -> None:
         doubling["$defs"][f"a{n}"] = both
     for text in (json.dumps(deep), json.dumps(wide), json.dumps(doubling), "[" * 100_000, "{", "7"):
         with pytest.raises(GrammarInvalid):
-            guides.held(prepare(text))
+            guides.enforceable(prepare(text))
 
 
 def test_every_schema_is_compiled_for_a_model(guides: TokenGuides) -> None:

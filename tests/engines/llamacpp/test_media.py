@@ -366,7 +366,7 @@ def test_what_guesses_ahead_as_a_model_does_rests_behind_a_picture(
     assert text_of(events) == plain
     assert not report.active
     assert report.drafted == 0
-    assert "no pictures" in report.reason
+    assert "cannot read pictures" in report.reason
     after = done_of(run(engine, ask("Hello", mtp="on", depth=3))).mtp
     assert after.drafted > 0
 
@@ -396,7 +396,7 @@ def test_drafts_from_the_text_are_checked_behind_a_picture_too(
 def test_what_rests_behind_a_picture_is_not_compared_there(
     sense: Sense, senses: dict[str, Senses]
 ) -> None:
-    with pytest.raises(MtpUnavailable, match="no pictures"):
+    with pytest.raises(MtpUnavailable, match="cannot read pictures"):
         sense("qwen35").check_mtp(shown(senses["qwen35"].media[0]), 3, CancelToken())
 
 
@@ -491,7 +491,7 @@ def test_a_projector_that_fails_costs_the_pictures_and_not_the_chat(
         assert not report.sees
         assert not report.hears
         (note,) = report.notes
-        assert note.startswith("It takes no pictures and no sounds. ")
+        assert note.startswith("This model cannot take pictures or sounds. ")
         assert note.endswith(".")
         assert answer(engine, ask("Hello"))
         with pytest.raises(MediaUnsupported):

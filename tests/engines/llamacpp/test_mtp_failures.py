@@ -152,7 +152,7 @@ def test_a_grammar_that_ends_an_answer_ends_it_where_it_does_without_drafts(
 
         def draw(self, context: Context, row: int = -1) -> int:
             if self.drawn == 9:
-                raise GrammarInvalid("The answer cannot go on.", "No token fits.", "Ask again.")
+                raise GrammarInvalid("The answer cannot continue.", "No token fits.", "Ask again.")
             self.drawn += 1
             return super().draw(context, row)
 

@@ -71,9 +71,9 @@ def test_one_for_this_library_is_found(tmp_path: Path) -> None:
         ({"sha256": "12"}, f"{MODULE} is damaged"),
         ({"sha256": None}, f"{MODULE} is damaged"),
         ({"module": "libggml-cuda.so"}, "libggml-cuda.so cannot be read: No such file"),
-        ({"module": f"../vulkan/{MODULE}"}, "is no module for graphics cards"),
-        ({"module": "pack.json"}, "“pack.json” is no module for graphics cards"),
-        ({"module": "libggml-cpu.so"}, "is no module for graphics cards"),
+        ({"module": f"../vulkan/{MODULE}"}, "is not a module for graphics cards"),
+        ({"module": "pack.json"}, "“pack.json” is not a module for graphics cards"),
+        ({"module": "libggml-cpu.so"}, "is not a module for graphics cards"),
     ],
 )
 def test_another_is_refused_with_what_why_and_what_to_do(

@@ -147,7 +147,7 @@ def test_an_end_without_a_verdict_is_no_consent(end: str) -> None:
 
 
 def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "STILL_S", 0.5)
+    monkeypatch.setattr(clock, "STALLED_S", 0.5)
     monkeypatch.setattr(probe_module, "TEMPLATE_S", 0.5)
     monkeypatch.setattr(probe_module, "stage_limit", lambda _: 0.0)
     monkeypatch.setattr(probe_module, "MARGIN_S", 0.0)
@@ -362,8 +362,8 @@ def test_where_memory_may_run_out_the_whole_context_is_tried(
 def test_it_gives_way_to_everything_else() -> None:
     text = (
         "import json, os, resource, signal\n"
-        "from engines.helper.child import be_modest\n"
-        "before = os.nice(0); be_modest()\n"
+        "from engines.helper.child import lower_priority\n"
+        "before = os.nice(0); lower_priority()\n"
         "print(json.dumps([os.nice(0) - before, resource.getrlimit(resource.RLIMIT_CORE)[0],"
         " int(open('/proc/self/oom_score_adj').read()),"
         " signal.getsignal(signal.SIGINT) == signal.SIG_IGN]))"

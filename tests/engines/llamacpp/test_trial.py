@@ -55,7 +55,7 @@ class TestVerdicts:
     @pytest.mark.skipif(os.name == "nt", reason="signals")
     def test_a_crash(self) -> None:
         before = why(DIES)
-        assert "ended with code -11 before it came to the card" in before
+        assert "ended with code -11 before it reached the card" in before
         assert "driver" not in before
         on_card = why(f'print(\'{{"expected": "Hello"}}\', flush=True); {DIES}')
         assert on_card == "The test ended with code -11: the driver is faulty."
@@ -174,4 +174,4 @@ class TestTheRealProcess:
     def test_a_device_that_is_gone_is_said(self) -> None:
         gone = replace(CARD, name="Vulkan99")
         verdict = Trials(None, STARTER, COMMAND).try_out(gone, CancelToken())
-        assert verdict.why.endswith("The device Vulkan99 is not there.")
+        assert verdict.why.endswith("This computer has no device Vulkan99.")

@@ -40,7 +40,7 @@ ASKED = {
     "here": "load_native()",
     "here again": "load_native()",
     "engine": "LlamaCppEngine().load(plan, lambda _: None, CancelToken())",
-    "devices": "Devices().look()",
+    "devices": "Devices().list_devices()",
     "sizer": "Sizer().buffers(plan, CancelToken())",
     "probe": "Probe().require_safe(plan, CancelToken())",
 }
@@ -67,12 +67,12 @@ def run(path: str, program: str) -> Any:
 WHY = {
     "absent": "Its library is not installed.",
     "asks for more": "llama_of_tomorrow",
-    "other bindings": "and finds 0.4.0 with 0.5.0-dev.",
-    "broken bindings": "does not fit: name 'there_is_no_such_name' is not defined.",
+    "other bindings": "but found 0.4.0 with 0.5.0-dev.",
+    "broken bindings": "differs: name 'there_is_no_such_name' is not defined.",
     "no library": "Its library does not load on this computer: ",
     "without a function": "llama_free_model",
     "without a private function": "symbols were found: llama_set_embeddings_nextn.",
-    "other library": "and finds 0.3.36 with 1.0.0-dev.",
+    "other library": "but found 0.3.36 with 1.0.0-dev.",
     "without a dependency": "libggml-base.so: cannot open shared object file",
 }
 
@@ -83,7 +83,7 @@ def test_it_is_refused_with_what_why_and_what_to_do(how: str, tmp_path: Path) ->
     assert what == "The llama.cpp engine cannot start."
     assert WHY[how] in why
     if how.startswith(("asks", "without a f", "without a p")):
-        assert "what it finds does not fit: " in why
+        assert "but the installed library differs: " in why
     assert why.endswith(".")
     assert "run.py" in do
 
@@ -106,7 +106,7 @@ def test_whoever_asks_for_it_gets_the_same_sentence(how: str, tmp_path: Path) ->
 
 @pytest.mark.skipif("cut off" not in UNFIT, reason="compiled code is changed on Linux only")
 def test_one_that_ends_a_process_ends_another_than_ours(tmp_path: Path) -> None:
-    program = "print(json.dumps(said(lambda: Devices().look())))"
+    program = "print(json.dumps(said(lambda: Devices().list_devices())))"
     _, why, _ = run(unfit_llama(tmp_path, "cut off"), program)
     begin = "The process that checks the devices failed. The process ended with code -"
     assert why.startswith(begin)

@@ -55,7 +55,7 @@ def shown() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def card() -> NativeDevice:
-    cards = [device for device in Devices().look() if device.backend == "Vulkan"]
+    cards = [device for device in Devices().list_devices() if device.backend == "Vulkan"]
     if not cards:
         pytest.skip("no driver for Vulkan is here, not even Mesa's")
     return cards[0]
@@ -120,7 +120,7 @@ def test_a_greedy_text_is_the_processors(
 
 
 def test_two_devices_share_the_layers(card: NativeDevice, expected: list[str]) -> None:
-    names = [device.name for device in Devices().look() if device.backend == "Vulkan"]
+    names = [device.name for device in Devices().list_devices() if device.backend == "Vulkan"]
     if len(names) < 2:
         pytest.skip("there is one device only")
     plan = replace(plan_for(card, gpu_layers=-1), devices=tuple(names[:2]))

@@ -11,8 +11,8 @@ import pytest
 from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.hardware import Gpu, Hardware, Memory
 from engines.memory.checkpoint_plan import (
-    BESIDE_CARD,
-    BESIDE_RAM,
+    CARD_OVERHEAD,
+    RAM_OVERHEAD,
     Room,
     longest_context,
     need_of,
@@ -125,7 +125,7 @@ def test_a_small_model_drafts_as_far_as_it_can_read(tmp_path: Path) -> None:
     assert (usual.context, usual.drafter) == (2048, small.path)
     longer = plan_checkpoint(target, small, LoadOptions(context=4096), LARGE)
     assert (longer.context, longer.drafter, longer.draft_max) == (4096, None, 0)
-    assert "reads 2,048 tokens at most" in longer.mtp_note
+    assert "reads at most 2,048 tokens" in longer.mtp_note
     eagle = made(tmp_path / "e", EAGLE3)
     assert plan_checkpoint(target, eagle, LoadOptions(), LARGE).context == 40_960
 
@@ -147,7 +147,10 @@ def test_the_context_is_as_long_as_all_chats_at_once_have_room_for(tmp_path: Pat
     contexts = []
     for chats in (1, 4, 8, 32):
         plan = plan_checkpoint(model, None, LoadOptions(parallel=chats), LARGE)
-        assert need_of(model, None, plan, LARGE, chats).total <= LARGE.may_take(None) or chats == 32
+        assert (
+            need_of(model, None, plan, LARGE, chats).total <= LARGE.usable_bytes(None)
+            or chats == 32
+        )
         require_memory(model, None, plan, LARGE)
         contexts.append(plan.context)
     one, four, eight, many = contexts
@@ -167,16 +170,16 @@ def test_what_a_model_and_its_chats_do_not_need_stays_free(tmp_path: Path) -> No
     assert takes.kv == 4 * model.kv_bytes(40_960)
     assert takes.total < 0.5 * large.total
     short = plan_checkpoint(model, None, LoadOptions(context=4096, parallel=2), large)
-    assert take_of(model, None, short, large).total < FP8 + 2 * BESIDE_CARD + 2 * 10**9
+    assert take_of(model, None, short, large).total < FP8 + 2 * CARD_OVERHEAD + 2 * 10**9
 
 
 def test_as_much_is_taken_as_there_is_where_not_all_chats_have_room(tmp_path: Path) -> None:
     model = made(tmp_path / "m", LLAMA_8B, size=FP8)
     plan = plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4), LARGE)
-    assert need_of(model, None, plan, LARGE).total < LARGE.may_take(None)
-    assert take_of(model, None, plan, LARGE).total == LARGE.may_take(None)
+    assert need_of(model, None, plan, LARGE).total < LARGE.usable_bytes(None)
+    assert take_of(model, None, plan, LARGE).total == LARGE.usable_bytes(None)
     set_share = replace(plan, context=1024, parallel=1, options=VllmOptions(memory_share=0.8))
-    assert take_of(model, None, set_share, LARGE).total == LARGE.may_take(0.8), "as it is set"
+    assert take_of(model, None, set_share, LARGE).total == LARGE.usable_bytes(0.8), "as it is set"
 
 
 def test_on_a_processor_the_context_stays_the_usual(tmp_path: Path) -> None:
@@ -242,11 +245,11 @@ def test_tokens_at_once_are_as_many_as_are_set_and_enough_for_all_chats(tmp_path
 
 def test_what_is_left_to_others_is_named_where_a_model_would_take_it(tmp_path: Path) -> None:
     model = made(tmp_path / "m", QWEN3, size=4_000_000_000)
-    room = replace(LARGE, free=6_500_000_000, kept=1_500_000_000)
+    room = replace(LARGE, free=6_500_000_000, reserved=1_500_000_000)
     plan = plan_checkpoint(model, None, LoadOptions(context=4096), room)
     with pytest.raises(NotEnoughMemory) as caught:
         require_memory(model, None, plan, room)
-    assert "1.5 GB more are free, and stay so for other programs" in caught.value.why
+    assert "Another 1.5 GB are free, but are left to other programs" in caught.value.why
 
 
 def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_that_does(
@@ -283,7 +286,7 @@ def test_nothing_fits(tmp_path: Path) -> None:
 
 def test_a_share_of_the_card_is_the_limit(target: Checkpoint) -> None:
     plan = plan_checkpoint(target, None, vllm_options(memory_share=0.05), LARGE)
-    assert LARGE.may_take(plan.options.memory_share) == int(0.05 * LARGE.total)
+    assert LARGE.usable_bytes(plan.options.memory_share) == int(0.05 * LARGE.total)
 
 
 def test_a_share_that_is_too_small_is_named_as_the_cause(target: Checkpoint) -> None:
@@ -307,9 +310,9 @@ def test_rooms() -> None:
     assert room_for(hardware, card=True).name == "B"
     both = room_for(hardware, card=True, cards=2)
     assert (both.free, both.total, both.cards) == (40 * GIB, 48 * GIB, 2)
-    assert both.beside == 2 * BESIDE_CARD
+    assert both.overhead == 2 * CARD_OVERHEAD
     own = room_for(hardware, card=False)
-    assert (own.free, own.total, own.beside) == (16 * GIB, 32 * GIB, BESIDE_RAM)
+    assert (own.free, own.total, own.overhead) == (16 * GIB, 32 * GIB, RAM_OVERHEAD)
     assert room_for(replace(hardware, gpus=()), card=True).free == 0
 
 

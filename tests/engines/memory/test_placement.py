@@ -11,7 +11,7 @@ from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.memory.fit import need_by_formula
 from engines.memory.formula.weights import experts_from, weights
 from engines.memory.load_options import LoadOptions
-from engines.memory.placement import chosen, room
+from engines.memory.placement import cards_for, usable_bytes
 from engines.memory.planner import by_formula, check, make_plan
 from engines.models.gguf.header import GgufHeader, read_header
 from tests.support.made_architectures import write_made
@@ -116,23 +116,23 @@ def test_experts_take_own_memory_in_place_of_the_cards(mixture: GgufHeader) -> N
 
 class TestDevices:
     def test_without_names_integrated_ones_are_for_want_of_others(self) -> None:
-        assert chosen(computer(SHARED, CARD, OTHER)) == (CARD, OTHER)
-        assert chosen(computer(SHARED)) == (SHARED,)
+        assert cards_for(computer(SHARED, CARD, OTHER)) == (CARD, OTHER)
+        assert cards_for(computer(SHARED)) == (SHARED,)
 
     def test_names_count(self) -> None:
-        assert chosen(computer(SHARED, CARD, OTHER), ["Vulkan2"]) == (SHARED,)
-        assert chosen(computer(SHARED, CARD, OTHER), ["Vulkan1", "Vulkan0"]) == (CARD, OTHER)
+        assert cards_for(computer(SHARED, CARD, OTHER), ["Vulkan2"]) == (SHARED,)
+        assert cards_for(computer(SHARED, CARD, OTHER), ["Vulkan1", "Vulkan0"]) == (CARD, OTHER)
 
     def test_what_is_named_and_broken_is_replaced(self) -> None:
         broken = replace(CARD, usable=False, why_not="It crashed.")
-        assert chosen(computer(broken, OTHER), ["Vulkan0"]) == (OTHER,)
+        assert cards_for(computer(broken, OTHER), ["Vulkan0"]) == (OTHER,)
 
     def test_several_share_the_layers_and_each_computes(self, dense: GgufHeader) -> None:
         hardware = computer(CARD, OTHER)
         plan = make_plan(MODEL, dense, hardware, WISHES)
         assert plan.devices == ("Vulkan0", "Vulkan1")
         fit = check(dense, hardware, plan)
-        assert fit.have_bytes == room(CARD) + room(OTHER)
+        assert fit.have_bytes == usable_bytes(CARD) + usable_bytes(OTHER)
         assert fit.device == "Test card and Other card"
         one = by_formula(dense, replace(plan, devices=("Vulkan0",)), None).gpu
         two = by_formula(dense, plan, None).gpu

@@ -66,7 +66,7 @@ def test_the_card_that_draws_the_screen_keeps_more_free() -> None:
     shows = replace(card(20 * GB), shows=True)
     assert memory_share([shows], None) == pytest.approx(18.5 / 24, abs=0.001)
     rooms = [room_for(machine(it), card=True) for it in (card(20 * GB), shows)]
-    assert [it.free - it.may_take(None) for it in rooms] == [int(0.7 * GB), int(1.5 * GB)]
+    assert [it.free - it.usable_bytes(None) for it in rooms] == [int(0.7 * GB), int(1.5 * GB)]
 
 
 def test_a_worker_is_told_to_take_what_its_plan_needs(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from app.models.discover.values.catalogue_header import drafter_header, header_of
 from engines.memory.fit import Parts, Split, Verdict
 from engines.memory.load_options import LoadOptions
-from engines.memory.placement import chosen, room, share_on_cards
+from engines.memory.placement import cards_for, share_on_cards, usable_bytes
 from engines.memory.planner import DrafterFile, check, make_plan
 from engines.memory.speed import Reading, Speed, decoding_speed
 
@@ -124,8 +124,8 @@ class Computer:
     @cached_property
     def room(self) -> FreeMemory:
         ram = max(1, self.hardware.memory.available_bytes)
-        gpus = chosen(self.hardware)
-        card = sum(map(room, gpus))
+        gpus = cards_for(self.hardware)
+        card = sum(map(usable_bytes, gpus))
         if any(gpu.integrated for gpu in gpus):
             # Apple's GPU reads the shared memory faster than the processor; others read as fast.
             return FreeMemory(ram, max(1, card), True, gpus, whole_only=not _is_mac(gpus))
@@ -258,7 +258,7 @@ def _speed(computer: Computer, size: Size, parts: Parts, share: float) -> tuple[
     if share < 1:
         readings.append(Reading(bytes_ * (1 - share), own, experts=experts))
     gpus = computer.room.gpus
-    rooms = [max(1, room(gpu)) for gpu in gpus]
+    rooms = [max(1, usable_bytes(gpu)) for gpu in gpus]
     for gpu, its in zip(gpus, rooms, strict=True) if share else ():
         rate = computer.bandwidth.card(gpu)
         known = known and (rate is not None or gpu.integrated)

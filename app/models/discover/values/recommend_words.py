@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engines.memory.placement import chosen
+from engines.memory.placement import cards_for
 from engines.sentences import N_, joined
 from engines.text import amount
 
@@ -146,7 +146,7 @@ def note(
             )
         )
     idle = not room.gpus or (room.tiny and not any(it.share for it in picks))
-    if idle and (cards := chosen(hardware)):
+    if idle and (cards := cards_for(hardware)):
         why = (
             N_("has too little memory free to help")
             if cards[0].total_bytes

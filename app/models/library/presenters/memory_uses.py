@@ -7,7 +7,7 @@ from collections.abc import Callable
 from app.models.library.values.memory_use import MemoryUse, Place
 from engines.hardware import Hardware
 from engines.memory.fit import Parts
-from engines.memory.placement import chosen
+from engines.memory.placement import cards_for
 
 
 def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[MemoryUse, ...]:
@@ -17,7 +17,7 @@ def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[
         share: The share of the model on graphics cards, from 0 to 1.
         have: Bytes that a model can take in the place where it would be.
     """
-    gpus = chosen(hardware)
+    gpus = cards_for(hardware)
     memory = hardware.memory
     own = memory.limit_bytes or memory.total_bytes
     if not share or not gpus or all(gpu.integrated for gpu in gpus):

@@ -16,7 +16,10 @@ from app.net.values.serving import LOOPBACK, Address, ServeOptions
 from app.wiring.app import App, open_app
 
 QUESTION: Any = [{"role": "user", "content": "What is Hearth?"}]
-NOTE = "Of the schema of the tool label, this was not held: #/properties/tags: uniqueItems."
+NOTE = (
+    "Hearth did not enforce this part of the schema of the tool label: "
+    "#/properties/tags: uniqueItems."
+)
 ARGUMENTS = {
     "type": "object",
     "properties": {

@@ -19,13 +19,13 @@ from engines.llamacpp import native
 from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.resume import states
-from engines.llamacpp.resume.checkpoints import (
+from engines.llamacpp.resume.records import StateKey, StateRecord
+from engines.llamacpp.resume.snapshots import (
     MOST,
-    StateCheckpoint,
-    StateCheckpoints,
+    StateSnapshot,
+    StateSnapshots,
     most_crowded,
 )
-from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.states import StateFolder
 from engines.types import KvType
 from tests.engines.llamacpp.opened import Opened
@@ -39,7 +39,7 @@ def record(chat: str = "chat", *, count: int = 100, size: int = 1000, used: int 
     return StateRecord(
         array("i", range(count)),
         bytearray(os.urandom(size)),
-        (StateCheckpoint(40, bytearray(b"forty")), StateCheckpoint(90, bytearray(b"ninety"))),
+        (StateSnapshot(40, bytearray(b"forty")), StateSnapshot(90, bytearray(b"ninety"))),
         chat,
         bytearray(b"a drafter's"),
         used,
@@ -57,7 +57,7 @@ def test_what_was_stored_comes_back(tmp_path: Path) -> None:
     folder = StateFolder(tmp_path, 10_000)
     (entry,) = folder.entries(KEY)
     assert entry.head.tokens == stored.tokens
-    assert entry.head.checkpoints == [40, 90]
+    assert entry.head.snapshots == [40, 90]
     assert folder.load(entry) == replace(stored, chat=None, used=0)
     assert folder.known(KEY, "chat") == [[*stored.tokens, 7, 8]]
     assert folder.known(KEY, "another chat") == []
@@ -236,7 +236,7 @@ def resumed(model: Path, folder: Path, **plan: object) -> int:
     """How many of 300 tokens of a chat have to be evaluated by a new process; it leaves them."""
     opened = Opened(model, states=folder, **plan)  # type: ignore[arg-type]
     opened.answer(opened.words(300, seed=1), "chat", count=2)
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     opened.close()
     return opened.evaluated
 
@@ -339,7 +339,7 @@ def test_a_damaged_state_is_evaluated_again_with_the_same_answer(tmp_path: Path)
     opened = Opened(model, states=folder)
     prompt = opened.words(300, seed=1)
     expected = opened.answer(prompt, "chat")
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     opened.close()
     (file,) = files(folder)
     data = bytearray(file.read_bytes())
@@ -375,7 +375,7 @@ def test_a_scratch_chat_leaves_no_trace_on_disk(tmp_path: Path) -> None:
     opened.answer(named, "chat")
     opened.answer(scratch, None)
     assert opened.evaluated == 1, "memory may remember it"
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     (entry,) = opened.folder.entries(opened.key) if opened.folder else []
     assert entry.head.tokens[:200].tolist() == named
     opened.close()
@@ -389,7 +389,7 @@ def test_a_named_chat_survives_a_scratch_request_about_it(tmp_path: Path) -> Non
     opened.answer(prompt, "chat", count=2)
     opened.answer([*opened.cache.tokens, *opened.words(20, seed=2)], None, count=2)
     assert opened.evaluated == 20
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     opened.close()
     assert resumed(model, folder) == 1
 
@@ -402,9 +402,9 @@ def test_a_chat_deleted_while_it_is_live_is_not_put_away(tmp_path: Path) -> None
     assert opened.folder is not None
     opened.folder.forget("first")
     opened.folder.forget("second")
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     assert not files(folder)
-    assert not opened.cache.kept.in_memory
+    assert not opened.cache.states.in_memory
     opened.close()
 
 
@@ -417,7 +417,7 @@ def test_what_has_not_changed_is_not_written_again(
     opened = Opened(model, states=folder)
     opened.answer(opened.words(300, seed=1), "chat", count=1)
     monkeypatch.setattr(states, "replacing", pytest.fail)
-    opened.cache.put_away()
+    opened.cache.save_to_disk()
     assert files(folder) == [before]
     opened.close()
 
@@ -442,7 +442,7 @@ def test_a_drafter_gets_back_what_it_kept(tmp_path: Path) -> None:
         opened = Opened(model, states=folder, drafting=drafting)
         opened.answer(opened.words(300, seed=1), "chat")
         assert drafting.got == expected
-        opened.cache.put_away()
+        opened.cache.save_to_disk()
         opened.close()
 
 
@@ -450,16 +450,16 @@ def test_checkpoints_thin_out_but_for_the_last_two() -> None:
     assert most_crowded([100, 200, 210, 300, 400]) == 2
     assert most_crowded([100, 400, 401, 402]) == 1
     assert most_crowded([5]) == 0
-    checkpoints = StateCheckpoints(10_000)
+    checkpoints = StateSnapshots(10_000)
     for length in range(100, 5000, 100):
-        checkpoints.add(StateCheckpoint(length, bytearray(10)))
+        checkpoints.add(StateSnapshot(length, bytearray(10)))
     lengths = checkpoints.lengths
     assert len(lengths) == MOST
     assert lengths[-2:] == [4800, 4900]
     gaps = [after - before for before, after in zip([0, *lengths], lengths, strict=False)]
     assert max(gaps) <= 1600
-    small = StateCheckpoints(25)
+    small = StateSnapshots(25)
     for length in (100, 200, 300):
-        small.add(StateCheckpoint(length, bytearray(10)))
+        small.add(StateSnapshot(length, bytearray(10)))
     assert small.lengths == [200, 300]
     assert not small.fits(26)

@@ -45,7 +45,7 @@ def test_best_possible_is_the_gain_when_every_draft_holds() -> None:
 
 def test_what_a_step_with_drafts_takes_beside_is_in_its_price_and_is_kept() -> None:
     costs = Costs({0: 2.0, 1: 2.4}, 0.2, limit=1)
-    costs.observe_beside(0.4)
+    costs.observe_overhead(0.4)
     costs.observe_step(0, 2.0)
 
     assert costs.prices == pytest.approx([1.2, 1.5], rel=0.01)

@@ -15,28 +15,28 @@ DEAR = Computer((1, 1.45, 2.0, 2.02, 2.65, 3.2, 3.75, 4.3, 4.8), 0.1, measured=t
 
 def test_tokens_give_a_little_and_only_so_much() -> None:
     credit = Credit()
-    before = credit.have
+    before = credit.balance
     credit.pay(1, 1.0)
-    assert credit.have == pytest.approx(before + 0.01)
+    assert credit.balance == pytest.approx(before + 0.01)
     for _ in range(500):
         credit.pay(1, 1.0)
-    assert credit.have == pytest.approx(2.0)
+    assert credit.balance == pytest.approx(2.0)
 
 
 def test_what_is_won_adds_up_further_and_what_is_lost_is_gone() -> None:
     credit = Credit()
     for _ in range(20):
         credit.pay(4, 2.0)
-    assert credit.have == pytest.approx(12.0)
+    assert credit.balance == pytest.approx(12.0)
     credit.pay(1, 5.0)
-    assert credit.have == pytest.approx(8.0)
+    assert credit.balance == pytest.approx(8.0)
 
 
 def test_in_debt_only_what_pays_on_a_poor_day_is_open_and_at_last_must_pay_more() -> None:
     credit = Credit()
-    assert credit.stake == credit.have
+    assert credit.stake == credit.balance
     credit.pay(1, 2.5)
-    assert credit.have < 0
+    assert credit.balance < 0
     assert credit.stake == 0.0
     credit.pay(1, 2.5)
     assert credit.left < 0

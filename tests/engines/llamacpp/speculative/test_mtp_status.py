@@ -45,10 +45,10 @@ def test_the_break_even_is_where_the_best_depth_costs_what_it_brings() -> None:
     costs = Costs({0: 1.0, 1: 1.5}, 0.0, limit=1)
     assert truth.break_even(costs) == pytest.approx(0.5, abs=0.01)
     assert truth.break_even(CHEAP) < 0.2
-    assert truth.not_here(costs, 0.31) == (
+    assert truth.no_gain(costs, 0.31) == (
         "Off for now: only 31 % of the latest guesses were right, and it helps from 50 %"
     )
-    assert truth.not_here(costs, 0.52) == "Off for now: no gain in this text"
+    assert truth.no_gain(costs, 0.52) == "Off for now: no gain in this text"
 
 
 def test_what_a_model_can_do_is_told_before_it_answers() -> None:

@@ -35,8 +35,8 @@ def test_one_that_fails_later_counts_up_to_there() -> None:
     assert shadow.compare(known, 0, 1)
     assert (shadow.hit, shadow.follows) == (False, False)
     assert not shadow.compare(known, 1, 1)
-    assert known._seen[0] > 0 == known._right[1]
-    assert known._seen[1] > 0 == known._seen[2]
+    assert known._judged[0] > 0 == known._right[1]
+    assert known._judged[1] > 0 == known._judged[2]
 
 
 def test_it_is_no_longer_than_drafts_could_pay_and_the_credit_lasts() -> None:

@@ -46,13 +46,13 @@ def test_a_token_passes_few_generators_from_the_decoder_to_the_window(
 ) -> None:
     seen: list[list[str]] = []
 
-    give = Decoding.give
+    deliver = Decoding.deliver
 
-    def given(self: Decoding, run: DrawnRun, number: int) -> int:
+    def delivered(self: Decoding, run: DrawnRun, number: int) -> int:
         seen.append(generators())
-        return give(self, run, number)
+        return deliver(self, run, number)
 
-    monkeypatch.setattr(Decoding, "give", given)
+    monkeypatch.setattr(Decoding, "deliver", delivered)
     desk.until_ended(desk.ask(STARTER))
     assert len(seen) > 1
     for way in seen:

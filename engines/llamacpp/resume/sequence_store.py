@@ -36,20 +36,20 @@ class StatesInMemory:
         )
         self.records.append(record)
         leaving = []
-        while sum(kept.size for kept in self.records) > self.budget:
+        while sum(stored.size for stored in self.records) > self.budget:
             leaving.append(self.records.pop(0))
         return leaving
 
-    def drop(self, unwanted: Callable[[StateRecord], bool]) -> None:
-        """Drop the records for which `unwanted` returns True."""
-        self.records = [record for record in self.records if not unwanted(record)]
+    def drop(self, matches: Callable[[StateRecord], bool]) -> None:
+        """Drop the records for which `matches` returns True."""
+        self.records = [record for record in self.records if not matches(record)]
 
 
-WORTH: Final = 16
+LEAST_TOKENS: Final = 16
 """The least number of tokens for which a sequence is worth a copy."""
 
 
-class Kept:
+class SequenceStore:
     """The sequences that are not live: first in memory, then, if memory is full, on disk.
 
     Args:
@@ -75,26 +75,26 @@ class Kept:
         """The states in memory, the latest last."""
         return self._memory.records
 
-    def having(
+    def with_token(
         self, token: int, place: int, adapter: str = ""
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile]]:
         """Yield the sequences that have `token` at index `place`.
 
         Yields:
-            The tokens, the lengths of the state checkpoints, and the object for `load`.
+            The tokens, the lengths of the state snapshots, and the object for `load`.
         """
         for record in self._memory.records:
             if record.adapter != adapter:
                 continue
             if len(record.tokens) > place and record.tokens[place] == token:
-                lengths = [checkpoint.length for checkpoint in record.checkpoints]
+                lengths = [snapshot.length for snapshot in record.snapshots]
                 yield record.tokens, lengths, record
         if (disk := self._disk(adapter)) is not None:
             folder, key = disk
             for entry in folder.entries(key):
                 tokens = entry.head.tokens
                 if len(tokens) > place and tokens[place] == token:
-                    yield tokens, entry.head.checkpoints, entry
+                    yield tokens, entry.head.snapshots, entry
 
     def release(self, found: StateRecord | StateFile) -> None:
         """Take a record out of memory, if it is there, as it becomes the live one."""
@@ -111,7 +111,7 @@ class Kept:
         if isinstance(found, StateFile) and self._folder is not None:
             self._folder.discard(found, "llama.cpp does not take it")
 
-    def takes(self, size: int, *, for_disk: bool) -> bool:
+    def can_keep(self, size: int, *, for_disk: bool) -> bool:
         """Return whether a record of `size` bytes fits in memory, or goes to disk if allowed."""
         return size <= self._memory.budget or (for_disk and self._folder is not None)
 
@@ -121,14 +121,14 @@ class Kept:
         Older records of a chat that still has one in memory are dropped.
         """
         for leaving in self._memory.add(record):
-            alone_too_large = leaving is record
-            if alone_too_large or all(kept.chat != leaving.chat for kept in self._memory.records):
+            is_too_large = leaving is record
+            if is_too_large or all(other.chat != leaving.chat for other in self._memory.records):
                 self.store(leaving)
 
-    def wanted_on_disk(self, chat: str | None, tokens: array[int], adapter: str = "") -> bool:
+    def belongs_on_disk(self, chat: str | None, tokens: array[int], adapter: str = "") -> bool:
         """Return whether the sequence belongs on disk and is not there yet."""
         disk = self._disk(adapter)
-        if disk is None or chat is None or len(tokens) < WORTH:
+        if disk is None or chat is None or len(tokens) < LEAST_TOKENS:
             return False
         folder, key = disk
         return not folder.has_forgotten(chat) and not folder.holds(key, chat, tokens)
@@ -136,11 +136,11 @@ class Kept:
     def store(self, record: StateRecord) -> None:
         """Write a record to disk, if it belongs there."""
         disk = self._disk(record.adapter)
-        if disk and self.wanted_on_disk(record.chat, record.tokens, record.adapter):
+        if disk and self.belongs_on_disk(record.chat, record.tokens, record.adapter):
             folder, key = disk
             folder.store(key, record)
 
-    def put_away(self) -> None:
+    def save_all(self) -> None:
         """Write everything to disk, the newest first, and free the memory."""
         while self._memory.records:
             self.store(self._memory.records.pop())
@@ -160,6 +160,7 @@ class Kept:
         return found
 
     def is_deleted(self, chat: str | None) -> bool:
+        """Return whether the chat was deleted, so that nothing of it may be stored."""
         return chat is not None and self._folder is not None and self._folder.has_forgotten(chat)
 
     def forget_deleted(self) -> None:

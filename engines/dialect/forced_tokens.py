@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from engines.dialect.splitter import Delta, Splitter
 
 
-class Course:
-    """A follower of an answer, token by token, which knows the next forced token.
+class ForcedTokens:
+    """Follows an answer token by token, and knows the next token that is forced.
 
     Args:
         splitter: A splitter for this answer alone.
@@ -57,7 +57,7 @@ class Course:
         """Whether the answer has begun, including its opening."""
         return self.answering and self._opening is None
 
-    def saw(self, text: str) -> list[Delta]:
+    def feed(self, text: str) -> list[Delta]:
         """Take the next token's text, as splitters do; return the deltas that it completes."""
         within = self._splitter.reasoning
         deltas = self._splitter.feed(text)

@@ -6,7 +6,7 @@ from array import array
 from dataclasses import replace
 from pathlib import Path
 
-from engines.llamacpp.resume.kept import Kept, StatesInMemory
+from engines.llamacpp.resume.sequence_store import SequenceStore, StatesInMemory
 from engines.llamacpp.resume.states import StateFolder
 from tests.engines.llamacpp.resume.test_states import KEY, record
 
@@ -28,10 +28,10 @@ def test_a_chat_too_large_for_memory_goes_to_disk_beside_what_memory_has_of_it(
     tmp_path: Path,
 ) -> None:
     folder = StateFolder(tmp_path, 20_000)
-    kept = Kept(3500, folder, KEY)
+    kept = SequenceStore(3500, folder, KEY)
     branch = record(count=50)
     kept.add(branch)
     grown = replace(record(count=300, size=5000), tokens=array("i", range(1000, 1300)))
     kept.add(grown)
     assert [entry.head.tokens for entry in folder.entries(KEY)] == [grown.tokens]
-    assert [found for _, _, found in kept.having(0, 0)] == [branch]
+    assert [found for _, _, found in kept.with_token(0, 0)] == [branch]
