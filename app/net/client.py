@@ -17,12 +17,12 @@ from app import __version__
 from app.base.errors import Offline
 from app.net.connection_pool import ConnectionPool
 from app.net.entry import LedgerEntry
-from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
 from app.net.metered_stream import Received, Sent
 from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
+from app.net.user_errors import is_certificate
 from app.net.values.connections import LoggedConnection, Purpose
 from engines.connection import Connection
 from engines.redaction import remember_address

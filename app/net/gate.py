@@ -52,7 +52,7 @@ class Gate:
 
     @property
     def client(self) -> httpx2.Client:
-        """The one client; it raises Offline, and httpx2's errors, which `explained` translates."""
+        """The one client; it raises Offline, and httpx2's errors, which `as_user_error` translates."""
         return self._opened()
 
     def lend(self, purpose: Purpose, address: str, trust: Trust | None = None) -> httpx2.Client:

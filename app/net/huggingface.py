@@ -9,8 +9,8 @@ from contextlib import closing
 import httpx2
 
 from app.net.client import plain_client
-from app.net.explained import explained
 from app.net.scope import current
+from app.net.user_errors import as_user_error
 from engines.redaction import redact
 
 MOST = 32 << 20
@@ -89,7 +89,7 @@ class _Whole(httpx2.BaseTransport):
             with closing(client.send(request, stream=True)) as response:
                 return _read(response, part="Range" in request.headers)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise explained(error, request.url.host) from error
+            raise as_user_error(error, request.url.host) from error
 
 
 def _read(response: httpx2.Response, *, part: bool) -> httpx2.Response:

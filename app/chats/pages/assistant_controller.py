@@ -94,7 +94,7 @@ class AssistantsController(QObject):
         model = self._chat.model(chat_id)
         if model != self._shown_model:
             self._shown_model = model
-            self._chooser.tell()
+            self._chooser.announce()
             self._page.apply(self._presenters.settings.current)
 
     def _set(self, name: str, value: object) -> None:

@@ -19,7 +19,7 @@ class GoingOnline(QObject):
     """The switch between offline and online.
 
     Signals:
-        changed(offline): The state has changed, or `tell` was called.
+        changed(offline): The state has changed, or `announce` was called.
     """
 
     changed = Signal(bool)
@@ -31,7 +31,7 @@ class GoingOnline(QObject):
         self._was = presenters.is_offline
         presenters.settings.changed.connect(self._apply)
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Emit `changed` with the current state."""
         self.changed.emit(self._presenters.is_offline)
 
@@ -44,19 +44,19 @@ class GoingOnline(QObject):
     def _set(self, offline: bool) -> None:
         if self._presenters.stays_offline:
             self._notifier.say(self.tr("Hearth was started offline and stays offline."))
-            self.tell()
+            self.announce()
             return
         try:
             self._presenters.settings.set("offline", offline)
         except UserError as error:
             self._notifier.error(error)
-        self.tell()
+        self.announce()
 
     def _apply(self, _settings: Settings) -> None:
         offline = self._presenters.is_offline
         if offline == self._was:
             return
         self._was = offline
-        self.tell()
+        self.announce()
         if not offline:
             self._presenters.downloads.resume_stopped_by(Offline.code)

@@ -24,10 +24,10 @@ from engines.sentences import N_
 if TYPE_CHECKING:
     from app.wiring.app import App
 
-_LOOK_S = 0.2
+_POLL_S = 0.2
 _ATTEMPTS = 8
-_OVER = ("done", "failed", "cancelled", "paused")
-_OF_TOKENS = ("repository_gated", "token_refused")
+_FINISHED = ("done", "failed", "cancelled", "paused")
+_SOLVED_BY_TOKEN = ("repository_gated", "token_refused")
 """The codes of errors that a token can solve."""
 
 
@@ -48,24 +48,24 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
                 bytes_total=size(wanted.bytes_total),
             )
         )
-    _set_pace(app.downloads, args.limit)
+    _set_limits(app.downloads, args.limit)
     added = app.downloads.add(wanted)
-    return _carry_out(app.downloads, added.id, N_("hearth models pull {what}", what=args.what), out)
+    return _wait_for(app.downloads, added.id, N_("hearth models pull {what}", what=args.what), out)
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = app.downloads.downloads()
+    downloads = app.downloads.downloads()
     out.value(
-        [_value(it) for it in found],
-        lambda: table([_row(it) for it in found]) or N_("There are no downloads."),
+        [_value(download) for download in downloads],
+        lambda: table([_row(download) for download in downloads]) or N_("There are no downloads."),
     )
     return 0
 
 
 def _resume(app: App, args: argparse.Namespace, out: Output) -> int:
-    _set_pace(app.downloads, None)
+    _set_limits(app.downloads, None)
     app.downloads.resume(args.what)
-    return _carry_out(
+    return _wait_for(
         app.downloads, args.what, N_("hearth downloads resume {what}", what=args.what), out
     )
 
@@ -85,23 +85,23 @@ def _show_state(now: Download, out: Output) -> int:
     return 0
 
 
-def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
+def _set_limits(queue: DownloadQueue, limit: float | None) -> None:
     """Limit the retries, because the user waits at the terminal.
 
     Args:
         limit: Speed limit in MB/s that replaces the setting; None keeps the setting.
     """
-    from_settings = queue.pace
-    given = None if limit is None else max(0.0, limit) * MB
+    from_settings = queue.limits
+    limit_bytes = None if limit is None else max(0.0, limit) * MB
 
-    def pace() -> DownloadLimits:
+    def limits() -> DownloadLimits:
         now = replace(from_settings(), patience=Patience(_ATTEMPTS, most_s=30.0))
-        return now if given is None else replace(now, limit=given)
+        return now if limit_bytes is None else replace(now, limit=limit_bytes)
 
-    queue.pace = pace
+    queue.limits = limits
 
 
-def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
+def _wait_for(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
     """Wait for a download, with a progress bar; Ctrl-C pauses it."""
     queue.start(only={download})
     try:
@@ -120,18 +120,18 @@ def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> 
 
 def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
     """Show a download's progress until it ends; return its last state."""
-    said = ""
+    announced = ""
     while True:
         now = queue.download(download)
-        if now.state in _OVER:
+        if now.state in _FINISHED:
             out.rewrite("")
             return now
-        if now.state == "retrying" and now.what != said:
+        if now.state == "retrying" and now.what != announced:
             out.rewrite("")
             out.note(f"{now.what} {now.why}")
-            said = now.what
+            announced = now.what
         out.rewrite(_line(now))
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 def _line(now: Download) -> str:
@@ -182,7 +182,9 @@ def _error(now: Download, again: str) -> AppError:
             N_("`{again}` goes on with it.", again=again),
         )
     tokens = (
-        N_("{do} `hearth token set hf` takes one.", do=now.do) if now.code in _OF_TOKENS else ""
+        N_("{do} `hearth token set hf` takes one.", do=now.do)
+        if now.code in _SOLVED_BY_TOKEN
+        else ""
     )
     error = AppError(now.what, now.why, now.do, terminal=tokens)
     error.code = now.code

@@ -12,7 +12,7 @@ from app.base.errors import (
     RepositoryUnknown,
     TokenRefused,
 )
-from app.models.hub.retry import asked_s, is_transient
+from app.models.hub.retry import is_transient, requested_wait_s
 from engines.sentences import N_
 
 _DISABLED = N_("Access to this resource is disabled.")
@@ -141,7 +141,7 @@ def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
             N_("It answered with an error of its own ({status}).", status=status),
             N_("Try again in a few minutes."),
         )
-    seconds = asked_s(headers, now)
+    seconds = requested_wait_s(headers, now)
     return HubBusy(
         N_("The Hub accepts no more requests for now."),
         N_("It got too many requests from this address or account."),

@@ -154,7 +154,7 @@ def ended_early(source: Source, host: str) -> AppError:
     )
 
 
-def nonsense(source: Source, host: str, why: str) -> AppError:
+def unexpected_response(source: Source, host: str, why: str) -> AppError:
     """Make the error for a response that does not fit the request.
 
     Args:

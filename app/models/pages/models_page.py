@@ -113,8 +113,8 @@ class ModelsPage(QWidget):
         presenters, chooser = self._presenters, self._chooser
         self._set_offline(presenters.is_offline)
         self.here.show_models(chooser.entries(), chooser.current())
-        if presenters.models.mtp_told is not None:
-            self.here.list.mtp.show_model(*presenters.models.mtp_told)
+        if presenters.models.last_mtp is not None:
+            self.here.list.mtp.show_model(*presenters.models.last_mtp)
         if presenters.downloads.known is not None:
             self.downloads.show_downloads(presenters.downloads.known)
             self.discover.show_downloads(presenters.downloads.known)

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from app.base.errors import AppError, EngineFileMissing, HostFailed, NoConnection
 from app.base.home import from_home
 from app.models.hub.retry import is_transient
-from app.net import Gate, explained
+from app.net import Gate, as_user_error
 from app.runtime.packages.config import Indexes
 from app.runtime.packages.links import ACCEPT, Link, links_of
 from engines.cancel import CancelToken
@@ -149,7 +149,7 @@ class Lookup:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             if cancel.cancelled:
                 raise Cancelled from error
-            raise explained(error, host) from error
+            raise as_user_error(error, host) from error
         if answer.status == 200 or (answer.status == 404 and method == "GET"):
             return answer
         raise _refused(host, answer.status)

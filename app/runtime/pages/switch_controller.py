@@ -135,7 +135,7 @@ class EngineSwitchController(QObject):
         self._elsewhere = (model, found)
         entry = self._chooser.current_entry()
         if self._vllm_is_here is not None and entry is not None and entry.id == model:
-            self._picking.show_elsewhere(found)
+            self._picking.show_counterparts(found)
 
     def _take(self, other: Counterpart) -> None:
         """Switch the chat to a counterpart, or offer to install or download what it lacks."""

@@ -103,7 +103,7 @@ class MainWindow(WindowFrame):
         self._connect()
         self._add_commands()
         self.apply(presenters.settings.current)
-        self.online.tell()
+        self.online.announce()
         self.assistants.show()
         self.refresh()
         FirstLook(self.page.welcome, presenters)  # by now it is known whether there is a chat
@@ -445,7 +445,7 @@ class MainWindow(WindowFrame):
     def apply(self, settings: Settings) -> None:
         """Apply changed settings; start the API server once they first want it."""
         self.page.apply(settings)
-        self.chooser.tell()
+        self.chooser.announce()
         self.presenters.models.look()
         if settings.server and not self._follows_server:
             self._follow_server()
@@ -617,7 +617,7 @@ class MainWindow(WindowFrame):
         self.banner.get_model.connect(lambda: self.go_to("models", "discover"))
         self.strip.show_all.connect(lambda: self.go_to("models", "downloads"))
         chooser.shown.connect(self._show_models)
-        presenters.models.listed.connect(chooser.tell)
+        presenters.models.listed.connect(chooser.announce)
         presenters.models.listed.connect(lambda: self.page.mtp.apply(presenters.settings.current))
         presenters.models.mtp_known.connect(self.page.mtp.show_files)
         for shows in (self.strip, self.page.welcome, self.sidebar):

@@ -30,7 +30,7 @@ from engines.errors import UserError
 _NAMES = ("download_limit", "download_parallel")
 
 
-class PaceCard(Panel):
+class SpeedCard(Panel):
     """The card for the download limits.
 
     A change takes effect within a second, also for downloads under way.
@@ -44,19 +44,19 @@ class PaceCard(Panel):
         for name in _NAMES:
             self._rows[name] = self._row(name, settings.current)
             self.box.addWidget(self._rows[name])
-        self._shown = settings.current
+        self._last_settings = settings.current
 
     def showEvent(self, event: QShowEvent) -> None:
         """Update the limits, which may have changed in the settings."""
         super().showEvent(event)
         now = self._settings.current
         for name in _NAMES:
-            if getattr(now, name) != getattr(self._shown, name):
+            if getattr(now, name) != getattr(self._last_settings, name):
                 before, self._rows[name] = self._rows[name], self._row(name, now)
                 self.box.replaceWidget(before, self._rows[name])
                 before.hide()
                 before.deleteLater()
-        self._shown = now
+        self._last_settings = now
 
     def _row(self, name: str, settings: Settings) -> SettingRow:
         row = SettingRow(name, fields()[name], getattr(settings, name))
@@ -69,7 +69,7 @@ class PaceCard(Panel):
         except UserError as error:
             self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
         else:
-            self._shown = self._settings.current
+            self._last_settings = self._settings.current
             self._rows[name].show_problem("")
 
 
@@ -101,10 +101,10 @@ class DownloadRow(Panel):
     """The row of one download.
 
     Signals:
-        asked: The user wants "pause", "resume", "cancel", "up", "down" or "use".
+        action_requested: The user wants "pause", "resume", "cancel", "up", "down" or "use".
     """
 
-    asked = Signal(str)
+    action_requested = Signal(str)
 
     def __init__(self, download: Download, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -127,7 +127,7 @@ class DownloadRow(Panel):
         self._use.setAccessibleName(self.tr("Chat with {label}").format(label=label))
         self._again = LabelledButton("again", self.tr("Try again"), f"again-{name}")
         self._again.setAccessibleName(self.tr("Try again: {label}").format(label=label))
-        self._turn = IconButton("pause", "", f"turn-{name}")
+        self._pause_or_resume = IconButton("pause", "", f"turn-{name}")
         self._up = IconButton("up", self.tr("Earlier: {label}").format(label=label), f"up-{name}")
         self._down = IconButton(
             "lower", self.tr("Later: {label}").format(label=label), f"down-{name}"
@@ -135,13 +135,20 @@ class DownloadRow(Panel):
         self._cancel = IconButton(
             "close", self.tr("Cancel {label}").format(label=label), f"cancel-{name}"
         )
-        self._use.clicked.connect(lambda: self.asked.emit("use"))
-        self._again.clicked.connect(lambda: self.asked.emit("resume"))
-        self._turn.clicked.connect(lambda: self._do("turn"))
+        self._use.clicked.connect(lambda: self.action_requested.emit("use"))
+        self._again.clicked.connect(lambda: self.action_requested.emit("resume"))
+        self._pause_or_resume.clicked.connect(lambda: self._do("turn"))
         self._up.clicked.connect(lambda: self._do("up"))
         self._down.clicked.connect(lambda: self._do("down"))
         self._cancel.clicked.connect(lambda: self._do("cancel"))
-        for button in (self._use, self._again, self._turn, self._up, self._down, self._cancel):
+        for button in (
+            self._use,
+            self._again,
+            self._pause_or_resume,
+            self._up,
+            self._down,
+            self._cancel,
+        ):
             head.addWidget(button)
         self.box.addLayout(head)
         self._bar = QProgressBar()
@@ -175,21 +182,21 @@ class DownloadRow(Panel):
             last: Whether it is the last of those under way, so that it cannot move down.
         """
         self._download = download
-        going, state = download.state in UNDER_WAY, download.state
+        under_way, state = download.state in UNDER_WAY, download.state
         words = in_words(download)
         self._state.setText(words)
         self._amount.setText(amount(download))
-        self._bar.setVisible(going)
+        self._bar.setVisible(under_way)
         self._bar.setValue(round(share(download) * 100))
         label = download.wanted.label
         paused = state == "paused"
-        self._turn.setVisible(going)
-        self._turn.redraw("play" if paused else "pause")
+        self._pause_or_resume.setVisible(under_way)
+        self._pause_or_resume.redraw("play" if paused else "pause")
         text = self.tr("Resume {label}") if paused else self.tr("Pause {label}")
-        self._turn.rename(text.format(label=label))
-        self._up.setVisible(going)
+        self._pause_or_resume.rename(text.format(label=label))
+        self._up.setVisible(under_way)
         self._up.setEnabled(not first)
-        self._down.setVisible(going)
+        self._down.setVisible(under_way)
         self._down.setEnabled(not last)
         self._cancel.setVisible(state != "done")
         self._cancel.rename(
@@ -199,13 +206,13 @@ class DownloadRow(Panel):
         )
         self._use.setVisible(state == "done" and download.serves is None)
         self._again.setVisible(state == "failed")
-        for line, said in (
+        for line, text in (
             (self._what, translated(download.what)),
             (self._why, translated(download.why)),
             (self._what_to_do, translated(download.do)),
         ):
-            line.setText(said)
-            line.setVisible(bool(said))
+            line.setText(text)
+            line.setVisible(bool(text))
         self.setAccessibleName(label)
         parts = (words, translated(download.what))
         self.setAccessibleDescription(" ".join(part for part in parts if part))
@@ -221,9 +228,9 @@ class DownloadRow(Panel):
     def _do(self, action: str) -> None:
         state = self._download.state
         if action == "turn" and state in UNDER_WAY:
-            self.asked.emit("resume" if state == "paused" else "pause")
+            self.action_requested.emit("resume" if state == "paused" else "pause")
         elif (action == "cancel" and state != "done") or (action != "turn" and state in UNDER_WAY):
-            self.asked.emit(action)
+            self.action_requested.emit(action)
 
 
 _TICK_MS = 1000
@@ -252,7 +259,7 @@ class DownloadsPage(PartPage):
         self._service = service
         self._notifier = notifier
         self._rows: dict[str, DownloadRow] = {}
-        self._going: list[str] = []
+        self._under_way: list[str] = []
         online = LabelledButton("online", self.tr("Go online"), "downloadsGoOnline")
         online.clicked.connect(self.go_online)
         text = self.tr("Hearth is offline, so nothing is downloaded. What was downloaded is kept.")
@@ -272,7 +279,7 @@ class DownloadsPage(PartPage):
         self._clear.clicked.connect(service.clear_done)
         self._clear.hide()
         self.column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(PaceCard(settings))
+        self.column.addWidget(SpeedCard(settings))
         self.column.addStretch(1)
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
@@ -285,19 +292,19 @@ class DownloadsPage(PartPage):
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show downloads in their order; cancelled ones get no row."""
-        shown = [it for it in downloads if it.state != "cancelled"]
+        listed = [download for download in downloads if download.state != "cancelled"]
         self._wait.hide()
-        self._empty.setVisible(not shown)
-        self._clear.setVisible(any(it.state == "done" for it in shown))
-        self._going = [it.id for it in downloads if it.state in UNDER_WAY]
-        self._keep_rows_of(shown)
-        for place, it in enumerate(shown):
-            row = self._rows[it.id]
-            ends = self._going[:1] == [it.id], self._going[-1:] == [it.id]
-            row.show_download(it, first=ends[0], last=ends[1])
+        self._empty.setVisible(not listed)
+        self._clear.setVisible(any(download.state == "done" for download in listed))
+        self._under_way = [download.id for download in downloads if download.state in UNDER_WAY]
+        self._keep_rows_of(listed)
+        for place, download in enumerate(listed):
+            row = self._rows[download.id]
+            ends = self._under_way[:1] == [download.id], self._under_way[-1:] == [download.id]
+            row.show_download(download, first=ends[0], last=ends[1])
             if self._list.indexOf(row) != place:
                 self._list.insertWidget(place, row)
-        self._places = [it.id for it in downloads]
+        self._places = [download.id for download in downloads]
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -309,19 +316,21 @@ class DownloadsPage(PartPage):
         super().hideEvent(event)
         self._tick.stop()
 
-    def _keep_rows_of(self, shown: Sequence[Download]) -> None:
+    def _keep_rows_of(self, listed: Sequence[Download]) -> None:
         """Create and remove rows; a row lives as long as its download, to keep the focus."""
-        ids = {it.id for it in shown}
-        for gone in self._rows.keys() - ids:
-            row = self._rows.pop(gone)
+        ids = {download.id for download in listed}
+        for removed in self._rows.keys() - ids:
+            row = self._rows.pop(removed)
             self._list.removeWidget(row)
             row.hide()
             row.deleteLater()
-        for it in shown:
-            if it.id not in self._rows:
-                row = DownloadRow(it)
-                row.asked.connect(lambda action, name=it.id: self._act(name, action))
-                self._rows[it.id] = row
+        for download in listed:
+            if download.id not in self._rows:
+                row = DownloadRow(download)
+                row.action_requested.connect(
+                    lambda action, name=download.id: self._act(name, action)
+                )
+                self._rows[download.id] = row
                 self._list.addWidget(row)
 
     def _act(self, name: str, action: str) -> None:
@@ -340,9 +349,9 @@ class DownloadsPage(PartPage):
 
     def _move(self, name: str, step: int) -> None:
         """Move a download to the place of its neighbour among those under way."""
-        place = self._going.index(name) + step
-        if 0 <= place < len(self._going):
-            self._service.move(name, self._places.index(self._going[place]))
+        place = self._under_way.index(name) + step
+        if 0 <= place < len(self._under_way):
+            self._service.move(name, self._places.index(self._under_way[place]))
 
     def _cancel(self, download: Download) -> None:
         """Cancel a download; ask first only if bytes would be lost."""
@@ -380,8 +389,8 @@ class DownloadsPage(PartPage):
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(Label(self.tr("No downloads."), "strong"))
-        said = self.tr("Models that you download under Discover appear here.")
-        texts.addWidget(Label(said, "muted", wrap=True))
+        text = self.tr("Models that you download under Discover appear here.")
+        texts.addWidget(Label(text, "muted", wrap=True))
         card.box.addLayout(texts, 1)
         button = LabelledButton("search", self.tr("Discover models"), "discoverModels")
         button.clicked.connect(self.discover)

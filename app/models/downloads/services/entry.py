@@ -35,9 +35,9 @@ class Rate:
             self.stop()
         if self._last is not None:
             seconds = now - self._last[1]
-            kept = math.exp(-seconds / _SETTLES_S)
-            self._bytes = self._bytes * kept + (done - self._last[0])
-            self._seconds = self._seconds * kept + seconds
+            weight = math.exp(-seconds / _SETTLES_S)
+            self._bytes = self._bytes * weight + (done - self._last[0])
+            self._seconds = self._seconds * weight + seconds
         self._last = (done, now)
 
     def stop(self) -> None:
@@ -50,10 +50,10 @@ class Rate:
         """The speed; None until it has been measured long enough."""
         return self._bytes / self._seconds if self._seconds >= _KNOWN_AFTER_S else None
 
-    def seconds_left(self, left: int) -> float | None:
-        """Return the seconds until `left` more bytes have come; None if the speed is unknown."""
+    def seconds_left(self, remaining: int) -> float | None:
+        """Return how many seconds `remaining` more bytes take; None if the speed is unknown."""
         rate = self.bytes_per_s
-        return left / rate if rate else None
+        return remaining / rate if rate else None
 
 
 @dataclass
@@ -82,7 +82,7 @@ class QueuedDownload:
         paths: Complete files, by path in the repository.
         began: Whether the disk was found to have room for it.
         elsewhere: Whether another process is working on it.
-        unsaved: Whether `kept` still has to be written to the database.
+        unsaved: Whether `stored` still has to be written to the database.
     """
 
     kept: Download
@@ -95,16 +95,16 @@ class QueuedDownload:
     unsaved: bool = False
 
     @property
-    def live(self) -> bool:
-        return self.kept.state == "waiting"
+    def active(self) -> bool:
+        return self.stored.state == "waiting"
 
     @property
-    def whole(self) -> bool:
-        return len(self.paths) == len(self.kept.wanted.files)
+    def complete(self) -> bool:
+        return len(self.paths) == len(self.stored.wanted.files)
 
     def next_file(self) -> RepoFile | None:
         """Return the first file that no thread is working on; None if there is none."""
-        for file in self.kept.wanted.files:
+        for file in self.stored.wanted.files:
             if file.path not in self.work and file.path not in self.paths:
                 return file
         return None
@@ -114,10 +114,10 @@ class QueuedDownload:
 
     def ordered_paths(self) -> list[Path]:
         """Return the paths of the complete files, in the order in which they were requested."""
-        files = self.kept.wanted.files
+        files = self.stored.wanted.files
         return [self.paths[file.path] for file in files if file.path in self.paths]
 
-    def take(self, path: str, step: Step, now: float) -> None:
+    def record(self, path: str, step: Step, now: float) -> None:
         """Record a step of the transfer of one file."""
         work = self.work[path]
         work.step = step
@@ -145,10 +145,10 @@ class QueuedDownload:
     def snapshot(self) -> Download:
         """Return the download as it is now."""
         done = sum(self.done.values())
-        now = replace(self.kept, state=self._state(), bytes_done=done)
+        now = replace(self.stored, state=self._state(), bytes_done=done)
         if now.state == "running":
-            left = self.rate.seconds_left(now.wanted.bytes_total - done)
-            return replace(now, bytes_per_s=self.rate.bytes_per_s, seconds_left=left)
+            seconds_left = self.rate.seconds_left(now.wanted.bytes_total - done)
+            return replace(now, bytes_per_s=self.rate.bytes_per_s, seconds_left=seconds_left)
         waits = [
             (work.retry_at, work.step.error)
             for work in self.work.values()
@@ -160,10 +160,10 @@ class QueuedDownload:
         return replace(now.with_error(error), retry_in_s=max(0.0, at - time.monotonic()))
 
     def _state(self) -> DownloadState:
-        if not self.live:
-            return self.kept.state
+        if not self.active:
+            return self.stored.state
         steps = [work.step for work in self.work.values()]
-        if any(isinstance(step, Receiving | StartedAnew) for step in steps) or self.elsewhere:
+        if any(isinstance(step, Receiving | StartedAnew) for step in steps) or self.runs_elsewhere:
             return "running"
         if any(isinstance(step, Retrying) for step in steps):
             return "retrying"

@@ -8,10 +8,10 @@ from typing import Literal
 from app.models.hub.values.hub import RepoFile, WantedFile
 from engines.errors import UserError
 
-KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
+StoredState = Literal["waiting", "paused", "done", "failed", "cancelled"]
 """The state in the database; a running download is "waiting", so that it resumes after a crash."""
 
-DownloadState = KeptState | Literal["running", "retrying", "verifying"]
+DownloadState = StoredState | Literal["running", "retrying", "verifying"]
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,8 @@ class HerePage(QStackedWidget):
         """
         self.list.show_current(current)
         self.details.show_current(current)
-        gone = self.details.model not in {entry.id for entry in entries}
-        if gone and self.currentWidget() is self.details:
+        removed = self.details.model not in {entry.id for entry in entries}
+        if removed and self.currentWidget() is self.details:
             self.go_back()
         if list(entries) != list(self._entries):
             self._entries = entries

@@ -134,14 +134,14 @@ class ModelChoices(QAbstractListModel):
 
     def _matching(self) -> Iterator[str | ModelChoice]:
         for heading, choices in self._groups:
-            found = [
-                it
-                for it in choices
-                if all(word in it.searched or word in heading.lower() for word in self._words)
+            matching = [
+                choice
+                for choice in choices
+                if all(word in choice.searched or word in heading.lower() for word in self._words)
             ]
-            if found and heading and len(self._groups) > 1:
+            if matching and heading and len(self._groups) > 1:
                 yield heading
-            yield from found
+            yield from matching
 
 
 def _key(row: str | ModelChoice) -> str:
@@ -152,10 +152,10 @@ class ModelChoiceDelegate(QStyledItemDelegate):
     """Draws a row: the name, and below it the quantisation, the size and the abilities.
 
     Attributes:
-        held: Pixels that the button of the current row takes.
+        button_width: Pixels that the button of the current row takes.
     """
 
-    held = 0
+    button_width = 0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         line = option.fontMetrics.height()
@@ -190,7 +190,7 @@ class ModelChoiceDelegate(QStyledItemDelegate):
             painter.setPen(QColor(theme.edge))
             painter.setBrush(QColor(theme.pressed if theme.dark else theme.hover))
             painter.drawRoundedRect(option.rect.adjusted(1, 1, -1, -1), GRID, GRID)
-            room.setRight(room.right() - self.held)
+            room.setRight(room.right() - self.button_width)
         room.adjust(0, scaled(7), 0, -scaled(7))
         sign = scaled(_ICON)
         if row.current:
@@ -205,25 +205,25 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         if row.state:
             painter.setFont(_font(option.font, small=True, bold=True))
             right = Qt.AlignmentFlag.AlignRight
-            taken = _write(painter, top, row.state, theme.good, right)
-            top.setRight(top.right() - taken - scaled(GRID))
+            text_width = _write(painter, top, row.state, theme.good, right)
+            top.setRight(top.right() - text_width - scaled(GRID))
         painter.setFont(_font(option.font, bold=row.current))
         _write(painter, top, row.name, theme.text)
         painter.setFont(_font(option.font, small=True))
-        taken = _write(painter, below, row.detail, theme.muted)
-        left = below.left() + (taken + scaled(GRID) if taken else 0)
-        back = theme.base if chosen else theme.pressed if theme.dark else theme.hover
+        text_width = _write(painter, below, row.detail, theme.muted)
+        chip_left = below.left() + (text_width + scaled(GRID) if text_width else 0)
+        chip_colour = theme.base if chosen else theme.pressed if theme.dark else theme.hover
         for chip in row.chips:
             width = painter.fontMetrics().horizontalAdvance(chip) + scaled(2 * 7)
-            if left + width > below.right():
+            if chip_left + width > below.right():
                 break
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(back))
-            where = QRectF(left, below.top(), width, below.height())
+            painter.setBrush(QColor(chip_colour))
+            where = QRectF(chip_left, below.top(), width, below.height())
             painter.drawRoundedRect(where, scaled(7), scaled(7))
             painter.setPen(QColor(theme.muted if not chosen else theme.text))
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, chip)
-            left += width + scaled(5)
+            chip_left += width + scaled(5)
 
 
 def _has_detail(row: ModelChoice) -> bool:
@@ -246,12 +246,12 @@ def _write(
 ) -> int:
     """Draw one line of text, elided if it is too long; return its width in pixels."""
     metrics = QFontMetrics(painter.font())
-    shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room.width()))
+    elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room.width()))
     if not align & Qt.AlignmentFlag.AlignBottom:
         align |= Qt.AlignmentFlag.AlignVCenter
     painter.setPen(QColor(colour))
-    painter.drawText(room, align | Qt.TextFlag.TextSingleLine, shown)
-    return metrics.horizontalAdvance(shown)
+    painter.drawText(room, align | Qt.TextFlag.TextSingleLine, elided)
+    return metrics.horizontalAdvance(elided)
 
 
 class ModelList(QWidget):
@@ -342,20 +342,25 @@ class ModelList(QWidget):
         self._entries, self._current, self._facts, self._states = entries, current, facts, states
         self._shares = shares or {}
         marked = self.marked
-        groups = [(heading, [self._choice(it) for it in its]) for heading, its in _groups(entries)]
+        groups = [
+            (heading, [self._choice(entry) for entry in group])
+            for heading, group in _groups(entries)
+        ]
         if otherwise:
             groups.insert(0, ("", [ModelChoice("", otherwise, current=not current)]))
         self.choices.show_groups(groups)
-        ids = [it.id if isinstance(it, ModelChoice) else "" for it in self.choices.rows]
-        wanted = marked.id if marked else next((e.id for e in entries if self._is_current(e)), "")
-        self._mark_row(ids.index(wanted) if wanted and wanted in ids else self._first())
+        ids = [row.id if isinstance(row, ModelChoice) else "" for row in self.choices.rows]
+        marked_id = (
+            marked.id if marked else next((e.id for e in entries if self._is_current(e)), "")
+        )
+        self._mark_row(ids.index(marked_id) if marked_id and marked_id in ids else self._first())
 
     @property
     def marked(self) -> ModelChoice | None:
         """The row that Enter would choose."""
         row = self.view.currentIndex().row()
-        found = self.choices.rows[row] if 0 <= row < len(self.choices.rows) else None
-        return found if isinstance(found, ModelChoice) else None
+        row = self.choices.rows[row] if 0 <= row < len(self.choices.rows) else None
+        return row if isinstance(row, ModelChoice) else None
 
     def height_of_all(self) -> int:
         """Return the height in pixels of the field and of up to 40 rows."""
@@ -383,11 +388,11 @@ class ModelList(QWidget):
 
     def _first(self) -> int:
         rows = self.choices.rows
-        return next((row for row, it in enumerate(rows) if isinstance(it, ModelChoice)), -1)
+        return next((row for row, row in enumerate(rows) if isinstance(row, ModelChoice)), -1)
 
     def _move(self, event: QKeyEvent) -> None:
         """Move the mark as the list itself would; the arrow keys wrap around at the ends."""
-        rows = [n for n, it in enumerate(self.choices.rows) if isinstance(it, ModelChoice)]
+        rows = [n for n, row in enumerate(self.choices.rows) if isinstance(row, ModelChoice)]
         if not rows:
             return
         at = rows.index(self.view.currentIndex().row()) if self.marked else -1
@@ -427,7 +432,7 @@ class ModelList(QWidget):
         """
         marked = self.marked
         self.field.setAccessibleDescription(marked.spoken if marked else "")
-        entry = next((it for it in self._entries if marked and it.id == marked.id), None)
+        entry = next((entry for entry in self._entries if marked and entry.id == marked.id), None)
         state = self._states.get(marked.id, "") if marked else ""
         words = {
             "": (self.tr("Load"), self.tr("Load {name}")),
@@ -436,13 +441,13 @@ class ModelList(QWidget):
         }
         offered = self._loads and entry is not None and not entry.on_server and state in words
         self._button.setVisible(offered)
-        self._delegate.held = 0
+        self._delegate.button_width = 0
         if offered and marked is not None:
             text, name = words[state]
             self._button.setText(text)
             self._button.setAccessibleName(name.format(name=marked.name))
             self._button.adjustSize()
-            self._delegate.held = self._button.width() + scaled(GRID) // 2
+            self._delegate.button_width = self._button.width() + scaled(GRID) // 2
             self._place_button()
         self.view.viewport().update()
 
@@ -456,8 +461,8 @@ class ModelList(QWidget):
     def _press(self) -> None:
         marked = self.marked
         if marked is not None:
-            wanted = self.eject if self._states.get(marked.id) else self.load
-            wanted.emit(marked.id)
+            signal = self.eject if self._states.get(marked.id) else self.load
+            signal.emit(marked.id)
 
     def _is_current(self, entry: ModelEntry) -> bool:
         return self._current in (entry.id, entry.name)
@@ -485,9 +490,9 @@ def _detail(entry: ModelEntry, facts: ListedFacts | None) -> str:
     if entry.on_server:
         return ""
     named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
-    known = facts.quantisation if facts else "" if entry.builtin else named
-    taken = size(entry.size_bytes) if entry.size_bytes else ""
-    return " · ".join(filter(None, (known, taken)))
+    quantisation = facts.quantisation if facts else "" if entry.builtin else named
+    file_size = size(entry.size_bytes) if entry.size_bytes else ""
+    return " · ".join(filter(None, (quantisation, file_size)))
 
 
 def _chips(facts: ListedFacts | None) -> Iterator[str]:
@@ -514,28 +519,30 @@ def _chips(facts: ListedFacts | None) -> Iterator[str]:
 
 
 def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
-    said = [entry.repo or ""]
+    lines = [entry.repo or ""]
     if facts is not None and not facts.problem and facts.can == ():
-        said.append(
+        lines.append(
             _tr(
                 "choices",
                 "It has no chat template: it continues text rather than answering questions.",
             )
         )
     if facts is not None and facts.can and "embeds" in facts.can:
-        said.append(
+        lines.append(
             _tr("choices", "It writes no answers: programs that ask Hearth get vectors from it.")
         )
     elif facts is not None and facts.mtp != "none":
-        said.append(mtp_tip(mtp_sentence(facts.mtp)))
-    return "\n".join(filter(None, said))
+        lines.append(mtp_tip(mtp_sentence(facts.mtp)))
+    return "\n".join(filter(None, lines))
 
 
 def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]:
     """Group models: first those on this computer, by engine, then those of each server."""
-    here: tuple[EngineName, ...] = ("llamacpp", "vllm")
-    by_engine = [(it, [e for e in entries if e.engine == it]) for it in here]
-    local = [(engine, its) for engine, its in by_engine if its]
+    local_engines: tuple[EngineName, ...] = ("llamacpp", "vllm")
+    by_engine = [
+        (engine, [entry for entry in entries if entry.engine == engine]) for engine in local_engines
+    ]
+    local = [(engine, group) for engine, group in by_engine if group]
     groups = [
         (
             _tr("choices", "On this computer")
@@ -543,14 +550,15 @@ def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]
             else _tr("choices", "On this computer, {engine_called}").format(
                 engine_called=engine_called(engine)
             ),
-            its,
+            group,
         )
-        for engine, its in local
+        for engine, group in local
     ]
     servers: dict[str, list[ModelEntry]] = {}
     for entry in entries:
         if entry.on_server:
             servers.setdefault(entry.id.removesuffix(f":{entry.served}"), []).append(entry)
     return groups + [
-        (_tr("choices", "Server {name}").format(name=name), its) for name, its in servers.items()
+        (_tr("choices", "Server {name}").format(name=name), group)
+        for name, group in servers.items()
     ]

@@ -52,10 +52,10 @@ class MtpCard(Panel):
         self._bar.setAccessibleName(self.tr("Comparing answers"))
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(160)
-        self._what = Label("", "small", name="checkStep")
+        self._step_label = Label("", "small", name="checkStep")
         row.addWidget(self._button)
         row.addWidget(self._bar)
-        row.addWidget(self._what)
+        row.addWidget(self._step_label)
         row.addStretch(1)
         row.setContentsMargins(0, 4, 0, 0)
         self.box.addLayout(row)
@@ -79,20 +79,20 @@ class MtpCard(Panel):
             return
         self._say("")
         show_busy(self._bar)
-        self._what.setText(self.tr("Loading the model…"))
+        self._step_label.setText(self.tr("Loading the model…"))
         self._show_running(True)
         self._check.start(self._step, self._ended, self._failed)
 
     def _step(self, step: BenchStep) -> None:
         self._bar.setRange(0, step.total)
         self._bar.setValue(step.done)
-        self._what.setText(
+        self._step_label.setText(
             self.tr("{total} of {context}").format(total=step.done + 1, context=step.total)
         )
 
-    def _ended(self, found: Sequence[Compared]) -> None:
+    def _ended(self, results: Sequence[Compared]) -> None:
         self._over(
-            "\n".join(translated(line) for line in in_words(found)), problem=not is_good(found)
+            "\n".join(translated(line) for line in in_words(results)), problem=not is_good(results)
         )
 
     def _failed(self, error: Exception) -> None:
@@ -119,4 +119,4 @@ class MtpCard(Panel):
         text = self.tr("Stop") if running else self.tr("Compare answers")
         self._button.redraw("stop" if running else "check", text)
         self._bar.setVisible(running)
-        self._what.setVisible(running)
+        self._step_label.setVisible(running)

@@ -87,13 +87,13 @@ class ModelMetadata(QObject):
                 self.writing.emit(share)
 
         def work(cancel: CancelToken) -> Iterator[ModelEntry]:
-            wanted = Metadata(name, template, context)
+            changes = Metadata(name, template, context)
             if template is not None:
                 sample_prompt(template, cancel)
             if copy is None:
-                yield self._editor.change(model, wanted, progress, cancel)
+                yield self._editor.change(model, changes, progress, cancel)
             else:
-                yield self._editor.save_copy(model, wanted, copy, progress, cancel)
+                yield self._editor.save_copy(model, changes, copy, progress, cancel)
 
         def ended(error: Exception) -> None:
             if isinstance(error, Cancelled):
@@ -101,8 +101,10 @@ class ModelMetadata(QObject):
             else:
                 telling(failed, self.crashed.emit)(error)
 
-        came: list[ModelEntry] = []
-        self._task = self._tasks.stream(work, came.extend, lambda: done(came[0]), ended, on=EDITING)
+        written: list[ModelEntry] = []
+        self._task = self._tasks.stream(
+            work, written.extend, lambda: done(written[0]), ended, on=EDITING
+        )
 
     def stop(self) -> None:
         """Stop the writing that is under way; the file stays as it was."""

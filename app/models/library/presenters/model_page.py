@@ -127,14 +127,14 @@ class ModelPage(QObject):
         def work() -> ShownModel:
             entry = self._library.find(model)
             general = effective(settings, made_for(entry))
-            found, problem = None, None
+            model_details, problem = None, None
             try:
-                found = details(self._library, model)
+                model_details = details(self._library, model)
             except EngineError as error:
                 problem = error
             return ShownModel(
                 entry,
-                found,
+                model_details,
                 problem,
                 self._library.settings_of(entry),
                 {name: getattr(general, name) for name in OF_A_MODEL},
@@ -150,8 +150,8 @@ class ModelPage(QObject):
 
         def work() -> Fitted:
             entry = self._library.find(model)
-            held = self._library.effective(entry, settings)
-            report = self._runtime.judge(entry, load_options_of(held, entry.engine))
+            effective_settings = self._library.effective(entry, settings)
+            report = self._runtime.judge(entry, load_options_of(effective_settings, entry.engine))
             fit = report.fit
             uses = uses_of(fit.parts, report.share, fit.have_bytes, self._hardware())
             return Fitted(model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact)
@@ -183,9 +183,9 @@ class ModelPage(QObject):
             yield self._manager.verify(model, read, cancel)
 
         # The result is reported at the end, because a batch can arrive before the last progress.
-        came: list[Checked] = []
+        results: list[Checked] = []
         self._check = self._tasks.stream(
-            work, came.extend, lambda: done(came[0]), failed, on=CHECKING
+            work, results.extend, lambda: done(results[0]), failed, on=CHECKING
         )
 
     def stop(self) -> None:

@@ -56,18 +56,20 @@ class SameAnswer:
         """
         if self._task is not None:
             return
-        settings, found = self._settings.current, list[Compared]()
+        settings, results = self._settings.current, list[Compared]()
 
         def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
             if not cancel.cancelled:
                 entry = self._library.find(settings.model)
-                held = self._library.effective(entry, settings)
-                yield from self._bench.compare(entry, held, _DEPTHS, TOKENS, lambda _: None, cancel)
+                effective_settings = self._library.effective(entry, settings)
+                yield from self._bench.compare(
+                    entry, effective_settings, _DEPTHS, TOKENS, lambda _: None, cancel
+                )
 
         def take(events: list[BenchStep | Compared]) -> None:
             for event in events:
                 if isinstance(event, Compared):
-                    found.append(event)
+                    results.append(event)
                 else:
                     progress(event)
 
@@ -76,7 +78,7 @@ class SameAnswer:
             if task.token.cancelled:
                 failed(Cancelled())
             else:
-                done(found)
+                done(results)
 
         def fail(error: Exception) -> None:
             self._task = None

@@ -13,7 +13,7 @@ from app.settings.values.named import adapters_named, in_one_file
 from engines.memory.load_options import LoadOptions
 from engines.types import Adapter, EngineName, LoadPlan
 
-_NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
+_NO_OPTIONS = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
 """A plan without any option that only one engine has."""
 
 
@@ -28,7 +28,7 @@ def load_options_of(
     Raises:
         SettingsInvalid: A setting cannot be used.
     """
-    return _TAKEN[engine](settings, depth)
+    return _BY_ENGINE[engine](settings, depth)
 
 
 def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
@@ -72,7 +72,7 @@ def _by_server(settings: Settings, _depth: int | None) -> LoadOptions:
     return LoadOptions(context=settings.context or None)
 
 
-_TAKEN: Final[Mapping[EngineName, Callable[[Settings, int | None], LoadOptions]]] = {
+_BY_ENGINE: Final[Mapping[EngineName, Callable[[Settings, int | None], LoadOptions]]] = {
     "llamacpp": _by_llamacpp,
     "vllm": _by_vllm,
     "remote": _by_server,
@@ -86,17 +86,17 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
     """
     from engines.memory.equivalent import Target, equivalent
 
-    if engine not in _OF_THE_OTHER:
+    if engine not in _OTHER_ENGINE:
         return ()
-    other, asked = _OF_THE_OTHER[engine]
-    return equivalent(asked(settings), other, Target(engine, Path())).notes
+    other, options_set = _OTHER_ENGINE[engine]
+    return equivalent(options_set(settings), other, Target(engine, Path())).notes
 
 
 def _set_for_vllm(settings: Settings) -> LoadPlan:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
     folders = filterfalse(in_one_file, (Adapter(line, Path(line)) for line in lines))
     return replace(
-        _NOTHING,
+        _NO_OPTIONS,
         memory_share=settings.vllm_memory / 100 or None,
         tensor_parallel=settings.vllm_cards,
         nodes=settings.vllm_nodes,
@@ -108,7 +108,7 @@ def _set_for_vllm(settings: Settings) -> LoadPlan:
 def _set_for_llamacpp(settings: Settings) -> LoadPlan:
     own = _by_llamacpp(settings.changed("vllm_adapters", ""))
     return replace(
-        _NOTHING,
+        _NO_OPTIONS,
         threads=own.threads or 0,
         gpu_layers=-1 if own.gpu_layers is None else own.gpu_layers,
         experts_in_ram=own.experts_in_ram or 0,
@@ -116,7 +116,7 @@ def _set_for_llamacpp(settings: Settings) -> LoadPlan:
     )
 
 
-_OF_THE_OTHER: Final[Mapping[EngineName, tuple[EngineName, Callable[[Settings], LoadPlan]]]] = {
+_OTHER_ENGINE: Final[Mapping[EngineName, tuple[EngineName, Callable[[Settings], LoadPlan]]]] = {
     "llamacpp": ("vllm", _set_for_vllm),
     "vllm": ("llamacpp", _set_for_llamacpp),
 }

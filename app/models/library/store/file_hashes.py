@@ -26,7 +26,7 @@ class FileHash:
     sha256: str
     checked: float
 
-    def holds(self, size: int, mtime_ns: int) -> bool:
+    def matches(self, size: int, mtime_ns: int) -> bool:
         """Return whether a file seems unchanged, as far as that is visible without reading it."""
         return (self.size, self.mtime_ns) == (size, mtime_ns)
 
@@ -47,7 +47,7 @@ class FileHashes:
             row = db.execute("SELECT * FROM file_hashes WHERE path = ?", (str(path),)).fetchone()
         return _as_hash(row) if row else None
 
-    def keep(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
+    def save(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
         """Store the hash of a file that was read just now."""
         with self._database.write() as db:
             db.execute(
@@ -56,7 +56,7 @@ class FileHashes:
                 (str(path), size, mtime_ns, sha256, time.time()),
             )
 
-    def doubt(self, path: Path, sha256: str) -> None:
+    def mark_changed(self, path: Path, sha256: str) -> None:
         """Record that a file no longer has the hash that it should have."""
         with self._database.write() as db:
             db.execute(

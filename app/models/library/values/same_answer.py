@@ -41,7 +41,7 @@ def is_good(results: Sequence[Compared]) -> bool:
 
 def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     """Return the outcome, then a sentence for each place where the answers differ."""
-    apart = [result for result in results if not result.check.identical]
+    differing = [result for result in results if not result.check.identical]
     tokens = sum(result.check.tokens for result in results)
     prompts = len({result.prompt for result in results})
     amount = (
@@ -49,7 +49,7 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
         if prompts == 1
         else N_("{tokens} tokens of {prompts} prompts", tokens=f"{tokens:,}", prompts=prompts)
     )
-    if not apart:
+    if not differing:
         head = N_("Same answer: {amount} are identical with and without MTP.", amount=amount)
     elif is_good(results):
         head = N_(
@@ -63,7 +63,7 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     lines = [head]
     if not any(result.check.accepted for result in results):
         lines.append(N_("No guessed token was accepted, so this shows little."))
-    return (*lines, *(_place(result) for result in apart))
+    return (*lines, *(_place(result) for result in differing))
 
 
 def _place(result: Compared) -> str:

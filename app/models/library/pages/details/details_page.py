@@ -57,8 +57,8 @@ class Title(QWidget):
         self._label = Label(name, "title", name="detailsName", wrap=True)
         self._edit = _Field(name)
         self._edit.hide()
-        self._edit.returnPressed.connect(self._keep)
-        self._edit.given_up.connect(self._leave)
+        self._edit.returnPressed.connect(self._save)
+        self._edit.given_up.connect(self._end_editing)
         self._pencil = IconButton("pencil", self.tr("Rename"), "renameModel", size=18)
         self._pencil.clicked.connect(self._begin)
         row.addWidget(self._label)
@@ -70,7 +70,7 @@ class Title(QWidget):
     def show_name(self, name: str) -> None:
         self._name = name
         self._label.setText(name)
-        self._leave()
+        self._end_editing()
 
     def _begin(self) -> None:
         self._edit.setText(self._name)
@@ -80,13 +80,13 @@ class Title(QWidget):
         self._edit.setFocus()
         self._edit.selectAll()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         name = self._edit.text().strip()
-        self._leave()
+        self._end_editing()
         if name != self._name:
             self.renamed.emit(name)
 
-    def _leave(self) -> None:
+    def _end_editing(self) -> None:
         if self._edit.isHidden():
             return
         self._edit.hide()
@@ -131,10 +131,10 @@ class ModelActions(QWidget):
     """The buttons for one model.
 
     Signals:
-        asked: "use", "check", "reveal", "edit", "off_list" or "trash".
+        action_requested: "use", "check", "reveal", "edit", "off_list" or "trash".
     """
 
-    asked = Signal(str)
+    action_requested = Signal(str)
 
     def __init__(self, shown: ShownModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -146,7 +146,7 @@ class ModelActions(QWidget):
         self._use = LabelledButton(
             "chat", self.tr("Use in chat"), "useModel", look="primary", tone="on_accent"
         )
-        self._use.clicked.connect(lambda: self.asked.emit("use"))
+        self._use.clicked.connect(lambda: self.action_requested.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
         self._first = FlowRow(
@@ -177,7 +177,7 @@ class ModelActions(QWidget):
 
     def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
         button = LabelledButton(drawing, text, name)
-        button.clicked.connect(lambda: self.asked.emit(action))
+        button.clicked.connect(lambda: self.action_requested.emit(action))
         return button
 
 
@@ -217,9 +217,9 @@ class CheckLine(QWidget):
         )
         self._running(True)
 
-    def show_checked(self, found: Checked) -> None:
+    def show_checked(self, result: Checked) -> None:
         self._running(False)
-        if found.compared:
+        if result.compared:
             self._say(self.tr("The file is intact."), "good")
         else:
             text = self.tr(
@@ -279,7 +279,7 @@ class DetailsPage(PartPage):
         self._notifier = notifier
         self._model = ""
         self._current = ""
-        self._shown: ShownModel | None = None
+        self._model_shown: ShownModel | None = None
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
@@ -298,9 +298,9 @@ class DetailsPage(PartPage):
         self._fit.anyway.connect(lambda: self.anyway.emit(self._model))
         self._fit.again.connect(self._judge)
         self.column.addWidget(self._fit)
-        self._rest = QVBoxLayout()
-        self._rest.setSpacing(2 * GRID)
-        self.column.addLayout(self._rest)
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(2 * GRID)
+        self.column.addLayout(self._cards)
         self.column.addStretch(1)
         metadata.crashed.connect(notifier.error)
 
@@ -317,53 +317,53 @@ class DetailsPage(PartPage):
             self._clear()
             self._head.addWidget(Label(self.tr("Reading its file…"), "muted", name="openingModel"))
         self._model = model
-        self._look()
+        self._read()
 
     def show_current(self, current: str) -> None:
         """Show which model is in use, by its id or name."""
         self._current = current
-        if self._shown is not None and self._actions is not None:
-            entry = self._shown.entry
+        if self._model_shown is not None and self._actions is not None:
+            entry = self._model_shown.entry
             self._actions.show_in_use(current in (entry.id, entry.name))
 
-    def _look(self) -> None:
+    def _read(self) -> None:
         """Read the model's file for the page."""
         self._service.open(self._model, self._show, self._notifier.telling(self._show_problem))
 
     def _clear(self) -> None:
-        self._shown = self._title = self._actions = self._settings = None
+        self._model_shown = self._title = self._actions = self._settings = None
         empty(self._head)
-        empty(self._rest)
+        empty(self._cards)
         self._fit.hide()
 
     def _show(self, shown: ShownModel) -> None:
         entry = shown.entry
         self._clear()
-        self._shown = shown
+        self._model_shown = shown
         self._title = Title(name_of(entry), fixed=entry.builtin)
         self._title.renamed.connect(lambda name: self._rename(entry.id, name))
         self._head.addWidget(self._title)
         self._head.addWidget(Label(used_words(entry.last_used), "muted", name="detailsUsed"))
         self._actions = ModelActions(shown)
-        self._actions.asked.connect(self._act)
+        self._actions.action_requested.connect(self._act)
         self._head.addWidget(self._actions)
         self.show_current(self._current)
         if shown.details is not None:
-            self._rest.addWidget(ModelFactsCard(shown.details))
+            self._cards.addWidget(ModelFactsCard(shown.details))
             self._fit.show()
             self._judge()
         elif shown.problem is not None:
-            self._rest.addWidget(ProblemCard(shown.problem))
+            self._cards.addWidget(ProblemCard(shown.problem))
         self._settings = OwnSettings(
             shown.own, shown.general, {"draft_model": partial(_draft_models, shown.draft_models)}
         )
         self._settings.changed.connect(lambda name, value: self._set(entry.id, name, value))
-        self._rest.addWidget(self._settings)
+        self._cards.addWidget(self._settings)
 
     def _show_problem(self, error: UserError) -> None:
         self._clear()
         card = ProblemCard(error, [("openModelAgain", "again", self.tr("Try again"))])
-        card.acted.connect(self._look)
+        card.acted.connect(self._read)
         self._head.addWidget(card)
 
     def _judge(self) -> None:
@@ -381,9 +381,9 @@ class DetailsPage(PartPage):
         self._service.judge(model, judged, self._notifier.telling(failed))
 
     def _act(self, action: str) -> None:
-        if self._shown is None:
+        if self._model_shown is None:
             return
-        entry = self._shown.entry
+        entry = self._model_shown.entry
         match action:
             case "use":
                 self.use.emit(entry.id)
@@ -396,7 +396,7 @@ class DetailsPage(PartPage):
             case "off_list":
                 self.remove.emit(entry.id, False)
             case "trash":
-                self._ask_to_trash(entry, self._shown.removable)
+                self._ask_to_trash(entry, self._model_shown.removable)
 
     def _edit(self, now: Editable) -> None:
         dialog = MetadataDialog(self._metadata, self._notifier, now, self.window())
@@ -434,10 +434,10 @@ class DetailsPage(PartPage):
             if model == self._model:
                 self._check.show_progress(share)
 
-        def checked(found: Checked) -> None:
+        def checked(result: Checked) -> None:
             if model == self._model:
-                self._check.show_checked(found)
-                self._look()
+                self._check.show_checked(result)
+                self._read()
 
         def show_problem(error: UserError) -> None:
             if model == self._model:
@@ -463,7 +463,7 @@ class DetailsPage(PartPage):
     def _set(self, model: str, name: str, value: object) -> None:
         """Change one of the model's own settings, then judge again whether it fits."""
 
-        def own(values: Mapping[str, object]) -> None:
+        def show_own(values: Mapping[str, object]) -> None:
             if model == self._model and self._settings is not None:
                 self._settings.show_own(values)
                 self._judge()
@@ -472,7 +472,7 @@ class DetailsPage(PartPage):
             if model == self._model and self._settings is not None:
                 self._settings.show_problem(name, error)
 
-        self._service.set(model, name, value, own, self._notifier.telling(refused))
+        self._service.set(model, name, value, show_own, self._notifier.telling(refused))
 
 
 def _draft_models(
@@ -480,7 +480,9 @@ def _draft_models(
 ) -> QWidget:
     """Make the box for choosing a draft model."""
     box = ModelBox("draft_model", QCoreApplication.translate("details", "Automatic"))
-    named = next((it.id for it in entries if value in (it.id, it.name)), str(value) or None)
+    named = next(
+        (entry.id for entry in entries if value in (entry.id, entry.name)), str(value) or None
+    )
     box.show_models(entries, named)
     box.chosen.connect(lambda model: changed(model or ""))
     return box

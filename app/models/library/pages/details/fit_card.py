@@ -55,7 +55,7 @@ class FitCard(Panel):
         sentence.setMinimumWidth(1)
         self._content.addWidget(sentence)
         if fitted.fits == "no":
-            self._content.addLayout(self._way_out())
+            self._content.addLayout(self._load_anyway())
 
     def show_problem(self, error: UserError) -> None:
         self._clear()
@@ -65,14 +65,14 @@ class FitCard(Panel):
         again.clicked.connect(self.again)
         self._content.addWidget(again, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _way_out(self) -> QHBoxLayout:
+    def _load_anyway(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(12)
         button = LabelledButton("warning", self.tr("Load anyway"), "loadAnyway")
         button.clicked.connect(self.anyway)
-        said = self.tr("The computer may become very slow, or the system may close Hearth.")
+        text = self.tr("The computer may become very slow, or the system may close Hearth.")
         row.addWidget(button)
-        row.addWidget(Label(said, "small", wrap=True), 1)
+        row.addWidget(Label(text, "small", wrap=True), 1)
         return row
 
     def _clear(self) -> None:

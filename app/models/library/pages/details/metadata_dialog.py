@@ -39,11 +39,11 @@ class TemplateEdit(QWidget):
     """An editor for a chat template, with the prompt that it makes of a short chat.
 
     Signals:
-        wanted: The template that the user wants to try.
+        try_requested: The template that the user wants to try.
         changed: The text has changed.
     """
 
-    wanted = Signal(str)
+    try_requested = Signal(str)
     changed = Signal()
 
     def __init__(self, template: str, parent: QWidget | None = None) -> None:
@@ -59,14 +59,14 @@ class TemplateEdit(QWidget):
         self._before = self.text()
         attempt = LabelledButton("play", self.tr("Try it on a short chat"), "tryTemplate")
         attempt.clicked.connect(self._try)
-        self._said = Label("", name="templateSaid", wrap=True, selectable=True)
+        self._result = Label("", name="templateSaid", wrap=True, selectable=True)
         self._sample = _code_field("templateSample", self.tr("What the template writes"))
         self._sample.setReadOnly(True)
         self._sample.setFixedHeight(_SAMPLE_HEIGHT)
         self._sample.hide()
         column.addWidget(self._editor, 1)
         column.addWidget(attempt, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._said)
+        column.addWidget(self._result)
         column.addWidget(self._sample)
         self._editor.textChanged.connect(self._edited)
 
@@ -79,20 +79,20 @@ class TemplateEdit(QWidget):
         return self.text() != self._before
 
     def show_sample(self, prompt: str) -> None:
-        self._said.setText(self.tr("It works. This is what the model would read:"))
+        self._result.setText(self.tr("It works. This is what the model would read:"))
         self._sample.setPlainText(prompt)
         self._sample.show()
 
     def show_problem(self, error: UserError) -> None:
-        self._said.setText(f"{translated(error.what)} {translated(error.why)}")
+        self._result.setText(f"{translated(error.what)} {translated(error.why)}")
         self._sample.hide()
 
     def _try(self) -> None:
-        self._said.setText(self.tr("Trying it…"))
-        self.wanted.emit(self.text())
+        self._result.setText(self.tr("Trying it…"))
+        self.try_requested.emit(self.text())
 
     def _edited(self) -> None:
-        self._said.setText("")
+        self._result.setText("")
         self._sample.hide()
         self.changed.emit()
 
@@ -120,9 +120,9 @@ class TargetChoice(QWidget):
         in_place = QRadioButton(self.tr("Change this file"))
         in_place.setObjectName("metadataInPlace")
         in_place.setEnabled(not now.why_not)
-        for way in (self._copy, in_place):
-            way.setAccessibleName(way.text())
-            row.addWidget(way)
+        for button in (self._copy, in_place):
+            button.setAccessibleName(button.text())
+            row.addWidget(button)
         row.addStretch(1)
         column.addLayout(row)
         if now.why_not:
@@ -189,7 +189,7 @@ class MetadataDialog(Dialog):
         self._bar.setTextVisible(False)
         self._save = QPushButton(self.tr("Save"))
         self._lay_out()
-        self._template.wanted.connect(self._try)
+        self._template.try_requested.connect(self._try)
         self._template.changed.connect(self._look)
         self._name.textChanged.connect(self._look)
         self._context.valueChanged.connect(self._look)
@@ -233,7 +233,7 @@ class MetadataDialog(Dialog):
         self._save.setObjectName("metadataSave")
         self._save.setProperty("look", "primary")
         self._save.setDefault(True)
-        self._save.clicked.connect(self._ask)
+        self._save.clicked.connect(self._confirm_and_write)
         for button in (cancel, self._save):
             button.setAccessibleName(button.text())
         self.add_buttons(cancel, self._save)
@@ -252,7 +252,7 @@ class MetadataDialog(Dialog):
             template, self._template.show_sample, self._template.show_problem
         )
 
-    def _ask(self) -> None:
+    def _confirm_and_write(self) -> None:
         if self._target.is_copy:
             self._write()
             return

@@ -60,9 +60,9 @@ class DiskCard(Panel):
             self._bar.hide()
             self._bar.deleteLater()
         parts = [
-            BarPart(f"{name_of(entry)} {size(taken)}", taken)
+            BarPart(f"{name_of(entry)} {size(bytes_used)}", bytes_used)
             for entry in overview.models
-            if (taken := overview.sizes.get(entry.id, 0))
+            if (bytes_used := overview.sizes.get(entry.id, 0))
         ]
         self._bar = ShareBar(
             "diskBar",
@@ -86,12 +86,12 @@ class CopyCard(Panel):
         super().__init__("card", "copyCard", across=True, margins=(2, 1, 1, 1), parent=parent)
         texts = QVBoxLayout()
         texts.setSpacing(6)
-        self._what = ElidedLabel("", name="copyWhat")
+        self._file_label = ElidedLabel("", name="copyWhat")
         self._bar = QProgressBar()
         self._bar.setObjectName("copyBar")
         self._bar.setAccessibleName(self.tr("Copying and checking"))
         self._bar.setTextVisible(False)
-        texts.addWidget(self._what)
+        texts.addWidget(self._file_label)
         texts.addWidget(self._bar)
         self.box.addLayout(texts, 1)
         stop = LabelledButton("stop", self.tr("Stop"), "stopCopying")
@@ -100,7 +100,9 @@ class CopyCard(Panel):
         self.hide()
 
     def show_progress(self, path: str, share: float) -> None:
-        self._what.setText(self.tr("Copying and checking {name}").format(name=PurePath(path).name))
+        self._file_label.setText(
+            self.tr("Copying and checking {name}").format(name=PurePath(path).name)
+        )
         self._bar.setValue(round(share * 100))
         self.show()
 
@@ -132,11 +134,11 @@ class ListPage(PartPage):
         self._disk = DiskCard()
         self.column.addWidget(self._disk)
         self.column.addWidget(self._tools())
-        self._said_instead = QVBoxLayout()
-        self._said_instead.addWidget(
+        self._placeholder = QVBoxLayout()
+        self._placeholder.addWidget(
             Label(self.tr("Looking for models…"), "muted", name="lookingHere")
         )
-        self.column.addLayout(self._said_instead)
+        self.column.addLayout(self._placeholder)
         self._rows = ModelRows(after=self._order)
         self._rows.use.connect(self.use)
         self._rows.opened.connect(self.opened)
@@ -161,14 +163,14 @@ class ListPage(PartPage):
         self._overview = overview
         if changed:
             self._disk.show_use(overview)
-            self._notes.setText("\n".join(self._said(overview)))
+            self._notes.setText("\n".join(self._note_lines(overview)))
             self._notes.setVisible(bool(self._notes.text()))
             self._build()
 
     def show_facts(self, facts: Sequence[ListedFacts]) -> None:
-        for it in facts:
-            self._facts[it.id] = it
-            self._rows.show_facts(it)
+        for row_facts in facts:
+            self._facts[row_facts.id] = row_facts
+            self._rows.show_facts(row_facts)
 
     def show_problem(self, error: UserError) -> None:
         """Show why there is no list."""
@@ -176,7 +178,7 @@ class ListPage(PartPage):
         self._rows.show_models((), {}, anew=True)
         card = ProblemCard(error, [("lookAgain", "again", self.tr("Check again"))])
         card.acted.connect(self.again)
-        self._say_instead(card)
+        self._show_instead(card)
 
     def show_check(self, check: SystemCheck) -> None:
         self._computer.show_check(check)
@@ -204,18 +206,23 @@ class ListPage(PartPage):
         order = cast(Order, self._order.currentData())
         words = self._filter.text()
         sizes = self._overview.sizes
-        found = [
-            RowContent(it, it.last_used, sizes.get(it.id, 0), self._current in (it.id, it.name))
-            for it in arranged(self._overview, self._facts, words, order)
+        contents = [
+            RowContent(
+                entry,
+                entry.last_used,
+                sizes.get(entry.id, 0),
+                self._current in (entry.id, entry.name),
+            )
+            for entry in arranged(self._overview, self._facts, words, order)
         ]
-        self._say_instead(None if found else self._nothing(words))
-        self._rows.show_models(found, self._facts, anew=anew)
+        self._show_instead(None if contents else self._nothing(words))
+        self._rows.show_models(contents, self._facts, anew=anew)
 
-    def _say_instead(self, said: QWidget | None) -> None:
+    def _show_instead(self, widget: QWidget | None) -> None:
         """Show a widget in place of the rows; None removes it."""
-        empty(self._said_instead)
-        if said is not None:
-            self._said_instead.addWidget(said)
+        empty(self._placeholder)
+        if widget is not None:
+            self._placeholder.addWidget(widget)
 
     def _nothing(self, words: str) -> QWidget:
         card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
@@ -226,8 +233,8 @@ class ListPage(PartPage):
         card.box.addWidget(clear)
         return card
 
-    def _said(self, overview: Overview) -> list[str]:
-        drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
+    def _note_lines(self, overview: Overview) -> list[str]:
+        drafters = [f"{name}: {served_words(targets)}" for name, targets in overview.served.items()]
         return [*drafters, *(translated(note) for note in overview.notes)]
 
     def _tools(self) -> FlowRow:

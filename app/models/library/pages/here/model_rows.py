@@ -69,7 +69,7 @@ class ModelRow(Panel):
     """The row of one model.
 
     Args:
-        taken: Bytes that the model takes on the disk.
+        bytes_used: Bytes that the model takes on the disk.
 
     Signals:
         use: The id of the model to use.
@@ -80,7 +80,7 @@ class ModelRow(Panel):
     opened = Signal(str)
 
     def __init__(
-        self, entry: ModelEntry, taken: int, in_use: bool, parent: QWidget | None = None
+        self, entry: ModelEntry, bytes_used: int, in_use: bool, parent: QWidget | None = None
     ) -> None:
         super().__init__(
             "card", f"model-{entry.id}", across=True, margins=(2, 1.25, 1.25, 1.25), parent=parent
@@ -95,7 +95,7 @@ class ModelRow(Panel):
         texts.addWidget(ElidedLabel(name_of(entry), "strong", "modelName"))
         texts.addWidget(self._chips(entry))
         self.box.addLayout(texts, 1)
-        amount = Label(size(taken), name="modelSize")
+        amount = Label(size(bytes_used), name="modelSize")
         amount.setMinimumWidth(_SIZE_WIDTH)
         amount.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.box.addWidget(amount)
@@ -166,7 +166,7 @@ class RowContent:
 
     entry: ModelEntry
     last_used: float | None
-    taken: int
+    bytes_used: int
     in_use: bool
 
 
@@ -190,7 +190,7 @@ class ModelRows(QWidget):
         self._all: Sequence[RowContent] = ()
         self._facts: Mapping[str, ListedFacts] = {}
         self._rows: dict[str, tuple[RowContent, ModelRow]] = {}
-        self._wanted = PORTION
+        self._row_limit = PORTION
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
@@ -216,8 +216,8 @@ class ModelRows(QWidget):
         """
         self._all, self._facts = models, facts
         if anew:
-            self._wanted = PORTION
-        self._place(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows)))
+            self._row_limit = PORTION
+        self._show_rows(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows)))
 
     def show_facts(self, facts: ListedFacts) -> None:
         if facts.id in self._rows:
@@ -229,27 +229,27 @@ class ModelRows(QWidget):
 
     def _show_more(self) -> None:
         first_new = self._all[len(self._rows)].entry.id
-        self._wanted += PORTION
+        self._row_limit += PORTION
         self._grow()
         self.focus_row(first_new)
 
     def _grow(self) -> None:
-        self._place(len(self._rows) + _AT_ONCE)
+        self._show_rows(len(self._rows) + _AT_ONCE)
 
-    def _place(self, count: int) -> None:
+    def _show_rows(self, count: int) -> None:
         """Show the first `count` models now, and the others that are wanted in later turns."""
         before, self._rows = self._rows, {}
-        for shown in self._all[: min(count, self._wanted)]:
-            old = before.get(shown.entry.id)
-            if old is not None and old[0] == shown:
-                self._rows[shown.entry.id] = before.pop(shown.entry.id)
+        for content in self._all[: min(count, self._row_limit)]:
+            old = before.get(content.entry.id)
+            if old is not None and old[0] == content:
+                self._rows[content.entry.id] = before.pop(content.entry.id)
             else:
-                self._rows[shown.entry.id] = shown, self._made(shown)
+                self._rows[content.entry.id] = content, self._make_row(content)
         focus = QApplication.focusWidget()
-        held = ""
+        focused = ""
         for model, (_, row) in before.items():
             if focus is not None and row.isAncestorOf(focus):
-                held = model
+                focused = model
             self._list.removeWidget(row)
             row.hide()
             row.deleteLater()
@@ -257,19 +257,19 @@ class ModelRows(QWidget):
             if self._list.indexOf(row) != place:
                 self._list.insertWidget(place, row)
         stops = [stop for _, row in self._rows.values() for stop in row.stops]
-        for one, following in pairwise([self._after, *stops]):
-            QWidget.setTabOrder(one, following)
-        self.focus_row(held)
-        if len(self._rows) < min(self._wanted, len(self._all)):
+        for widget, following in pairwise([self._after, *stops]):
+            QWidget.setTabOrder(widget, following)
+        self.focus_row(focused)
+        if len(self._rows) < min(self._row_limit, len(self._all)):
             self._timer.start()
         else:
             self._timer.stop()
             self._more.show_count(len(self._rows), len(self._all))
 
-    def _made(self, shown: RowContent) -> ModelRow:
-        row = ModelRow(shown.entry, shown.taken, shown.in_use)
-        if shown.entry.id in self._facts:
-            row.show_facts(self._facts[shown.entry.id])
+    def _make_row(self, content: RowContent) -> ModelRow:
+        row = ModelRow(content.entry, content.bytes_used, content.in_use)
+        if content.entry.id in self._facts:
+            row.show_facts(self._facts[content.entry.id])
         row.use.connect(self.use)
         row.opened.connect(self.opened)
         return row

@@ -13,7 +13,7 @@ from typing import Final
 
 from app.base.errors import DiskFull, ModelDiffers
 from app.base.folder import explained
-from app.models.library.services.places.hashing import CHUNK, Progress, Share, not_read, sha256_of
+from app.models.library.services.places.hashing import CHUNK, Progress, Share, read_error, sha256_of
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import private, replace_file
@@ -96,13 +96,13 @@ def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:
     try:
         reading = open_regular(source)
     except OSError as error:
-        raise not_read(source, error) from error
+        raise read_error(source, error) from error
     with reading, explained(part), open(part, "wb", opener=private) as writing:
         while True:
             try:
                 piece = reading.read(CHUNK)
             except OSError as error:
-                raise not_read(source, error) from error
+                raise read_error(source, error) from error
             if not piece:
                 break
             if cancel.cancelled:
@@ -121,7 +121,7 @@ def _sizes(files: tuple[Path, ...]) -> list[int]:
         try:
             sizes.append(path.stat().st_size)
         except OSError as error:
-            raise not_read(path, error) from error
+            raise read_error(path, error) from error
     return sizes
 
 

@@ -48,16 +48,16 @@ def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
                 digest.update(piece)
                 share.add(len(piece))
     except OSError as error:
-        raise not_read(path, error) from error
+        raise read_error(path, error) from error
     return digest.hexdigest()
 
 
-def real(path: Path) -> Path:
+def link_target(path: Path) -> Path:
     """Return the target of a link in the Hub's cache: it is the same in every snapshot."""
     return path.resolve() if path.is_symlink() else path
 
 
-def not_read(path: Path, error: OSError) -> ModelNotRead:
+def read_error(path: Path, error: OSError) -> ModelNotRead:
     """Make the error for a file that cannot be read."""
     return ModelNotRead(
         N_("“{name}” cannot be read.", name=path.name),

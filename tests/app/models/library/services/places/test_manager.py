@@ -45,19 +45,21 @@ def check(here: Here, called: str) -> Checked:
 
 
 def copy(here: Here, path: Path) -> str:
-    entry = here.care.take_in(path, copy=True, progress=silent, cancel=CancelToken())
+    entry = here.care.import_model(path, copy=True, progress=silent, cancel=CancelToken())
     return entry.id
 
 
 class TestTakingIn:
     def test_a_file_where_it_lies(self, here: Here, source: Path) -> None:
-        entry = here.care.take_in(source, copy=False, progress=silent, cancel=CancelToken())
+        entry = here.care.import_model(source, copy=False, progress=silent, cancel=CancelToken())
         assert (entry.path, entry.source) == (source, "added")
         assert list(here.own.iterdir()) == []
 
     def test_a_copy_is_whole_checked_and_remembered(self, here: Here, source: Path) -> None:
         shares: list[float] = []
-        entry = here.care.take_in(source, copy=True, progress=shares.append, cancel=CancelToken())
+        entry = here.care.import_model(
+            source, copy=True, progress=shares.append, cancel=CancelToken()
+        )
         assert entry.path.read_bytes() == source.read_bytes()
         assert here.own in entry.path.parents
         assert (entry.sha256, entry.verified is not None) == (sha256(source), True)
@@ -107,7 +109,9 @@ class TestTakingIn:
     def test_a_cancelled_copy_leaves_nothing(self, here: Here, source: Path) -> None:
         cancel = CancelToken()
         with pytest.raises(Cancelled):
-            here.care.take_in(source, copy=True, progress=lambda _: cancel.cancel(), cancel=cancel)
+            here.care.import_model(
+                source, copy=True, progress=lambda _: cancel.cancel(), cancel=cancel
+            )
         assert list(here.own.iterdir()) == []
         assert here.ids() == []
 

@@ -15,8 +15,8 @@ import pytest
 
 from app.base.errors import ModelAmbiguous, ModelUnknown
 from app.models.library.services.places import collection, files
-from app.models.library.services.places.collection import Collection
-from app.models.library.services.places.found import Scan
+from app.models.library.services.places.found_models import FoundModels
+from app.models.library.services.places.scan import Scan
 from engines.models.gguf.glance import Glance
 from tests.app.models.library.services.places.conftest import Here
 from tests.app.models.library.services.places.layouts import (
@@ -196,7 +196,7 @@ def test_for_the_guide_nothing_is_looked_for(here: Here, monkeypatch: pytest.Mon
     def fail(_: object) -> None:
         raise AssertionError("it looked for models")
 
-    monkeypatch.setattr(Collection, "models", fail)
+    monkeypatch.setattr(FoundModels, "models", fail)
     assert here.library.find("starter").name == "My guide"
 
 
@@ -225,7 +225,7 @@ def test_one_path_in_two_homes_of_a_program_is_two_models(
         (home / "models" / "anna").mkdir(parents=True)
         shutil.copy(source, home / "models" / "anna" / "m.gguf")
     places = replace(here.places, lm_studio=tuple(homes))
-    found = Collection(places, here.own, list).models()
+    found = FoundModels(places, here.own, list).models()
     assert len({model.identity for model in found}) == 2
 
 

@@ -17,7 +17,7 @@ from engines.sentences import N_
 _TRY_AGAIN = N_("Check the connection to the internet, then try again.")
 
 
-def explained(error: Exception, host: str) -> AppError:
+def as_user_error(error: Exception, host: str) -> AppError:
     """Turn an error of httpx2 from a request to this host into one of ours.
 
     Our own errors are returned unchanged; any other error is a bug and is raised again.
