@@ -30,16 +30,16 @@ def as_user_error(error: Exception, host: str) -> AppError:
         return _certificate(host)
     words: tuple[tuple[type[Exception], Callable[[Exception, str], AppError]], ...] = (
         (httpx2.ProxyError, _proxy),
-        (httpx2.TimeoutException, _late),
+        (httpx2.TimeoutException, _timed_out),
         (httpx2.UnsupportedProtocol, _address),
         (httpx2.InvalidURL, _address),
-        (httpx2.ConnectError, _unreached),
-        (httpx2.TooManyRedirects, _circle),
-        (httpx2.RequestError, _broken_off),
+        (httpx2.ConnectError, _not_reached),
+        (httpx2.TooManyRedirects, _redirects),
+        (httpx2.RequestError, _connection_lost),
     )
-    for kind, put in words:
+    for kind, make in words:
         if isinstance(error, kind):
-            return put(error, host)
+            return make(error, host)
     raise error
 
 
@@ -66,7 +66,7 @@ def _certificate(host: str) -> CertificateRefused:
     )
 
 
-def _late(_error: Exception, host: str) -> ConnectionTimedOut:
+def _timed_out(_error: Exception, host: str) -> ConnectionTimedOut:
     return ConnectionTimedOut(
         N_("{host} took too long to answer.", host=host),
         N_("The connection is slow or broken, or that host is busy."),
@@ -82,7 +82,7 @@ def _address(error: Exception, _host: str) -> AddressInvalid:
     )
 
 
-def _circle(_error: Exception, host: str) -> NoConnection:
+def _redirects(_error: Exception, host: str) -> NoConnection:
     return NoConnection(
         N_("{host} does not lead anywhere.", host=host),
         N_("It sent Hearth from one address to the next without an end."),
@@ -90,7 +90,7 @@ def _circle(_error: Exception, host: str) -> NoConnection:
     )
 
 
-def _broken_off(_error: Exception, host: str) -> NoConnection:
+def _connection_lost(_error: Exception, host: str) -> NoConnection:
     return NoConnection(
         N_("The connection to {host} broke off.", host=host),
         N_("The network or the host ended it before everything had come."),
@@ -98,7 +98,7 @@ def _broken_off(_error: Exception, host: str) -> NoConnection:
     )
 
 
-def _unreached(error: Exception, host: str) -> NoConnection:
+def _not_reached(error: Exception, host: str) -> NoConnection:
     import socket
 
     if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):

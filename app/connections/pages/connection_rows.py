@@ -24,20 +24,25 @@ class ConnectionRows(QAbstractTableModel):
 
     @property
     def shown(self) -> Sequence[LoggedConnection]:
+        """The connections in the table, in the order of its rows."""
         return self._rows
 
     def show_rows(self, rows: Sequence[LoggedConnection]) -> None:
+        """Replace all rows."""
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        """Return the number of connections; rows have no children."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        """Return the number of headings; rows have no children."""
         return 0 if parent.isValid() else len(self._heads)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a cell's text, which is also its tooltip, or its alignment."""
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return cells(self._rows[index.row()])[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -50,6 +55,7 @@ class ConnectionRows(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
+        """Return the heading of a column, or its alignment; lines have none."""
         if orientation is Qt.Orientation.Vertical:
             return None
         if role == Qt.ItemDataRole.DisplayRole:

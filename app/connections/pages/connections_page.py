@@ -31,7 +31,7 @@ from app.net.values.traffic import matching, traffic
 _WIDEST = 1080
 _LINE = 34
 _LEAST = 240
-_LOOK_MS = 2000
+_READ_MS = 2000
 _WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
 
@@ -72,13 +72,14 @@ class ConnectionsPage(ColumnPage):
         column.addWidget(self._table, 1)
         column.addStretch(0)
         self._tick = QTimer(self)
-        self._tick.setInterval(_LOOK_MS)
-        self._tick.timeout.connect(self._look)
+        self._tick.setInterval(_READ_MS)
+        self._tick.timeout.connect(self._read)
         self._show()
         self._nothing.hide()
         self._step.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Set the widths of the columns again, because the font size may have changed."""
         super().resizeEvent(event)
         for column, width in enumerate(_WIDTHS):
             self._table.setColumnWidth(column, scaled(width))
@@ -86,35 +87,37 @@ class ConnectionsPage(ColumnPage):
         self._table.horizontalHeader().setMinimumSectionSize(scaled(min(_WIDTHS)))
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Read the log, and read it again every two seconds."""
         super().showEvent(event)
-        self._look()
+        self._read()
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop reading the log."""
         super().hideEvent(event)
         self._tick.stop()
 
-    def _look(self) -> None:
-        self._service.look(self._looked, self._failed)
+    def _read(self) -> None:
+        self._service.look(self._show_read, self._failed)
 
-    def _looked(self, found: Sequence[LoggedConnection]) -> None:
-        self._all = found
-        self._summary.setText(summary(traffic(found)))
+    def _show_read(self, connections: Sequence[LoggedConnection]) -> None:
+        self._all = connections
+        self._summary.setText(summary(traffic(connections)))
         self._show()
 
     def _failed(self, error: Exception) -> None:
         """Show an error once, and stop reading the log until the page is shown again."""
         self._tick.stop()
-        self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
+        self._notifier.telling(lambda user_error: self._summary.setText(in_full(user_error)))(error)
 
     def _show(self) -> None:
         words = self._filter.text()
-        found = matching(self._all, words)
-        self._rows.show_rows(found)
-        self._table.setVisible(bool(found))
+        matching_rows = matching(self._all, words)
+        self._rows.show_rows(matching_rows)
+        self._table.setVisible(bool(matching_rows))
         self._filter.setVisible(bool(self._all))
         self._clear.setEnabled(bool(self._all))
-        self._copy.setEnabled(bool(found))
+        self._copy.setEnabled(bool(matching_rows))
         if self._all:
             text = self.tr("No connection matches “{words}”.").format(words=words.strip())
         else:
@@ -123,7 +126,7 @@ class ConnectionsPage(ColumnPage):
                 "when you use a server that you added. Each of these connections is listed here."
             )
         self._nothing.setText(text)
-        self._nothing.setVisible(not found)
+        self._nothing.setVisible(not matching_rows)
         self._step.setVisible(not self._all)
 
     def _head(self) -> PageHead:
@@ -155,7 +158,7 @@ class ConnectionsPage(ColumnPage):
         )
 
     def _forget(self) -> None:
-        self._service.clear(lambda: self._looked([]), self._failed)
+        self._service.clear(lambda: self._show_read([]), self._failed)
 
     def _make_table(self) -> QTableView:
         table = QTableView()

@@ -36,9 +36,11 @@ class GoingOnline(QObject):
         self.changed.emit(self._presenters.is_offline)
 
     def toggle(self) -> None:
+        """Go offline, or online again, unless Hearth was started offline."""
         self._set(not self._presenters.is_offline)
 
     def go_online(self) -> None:
+        """Go online, unless Hearth was started offline."""
         self._set(False)
 
     def _set(self, offline: bool) -> None:

@@ -106,6 +106,7 @@ class DownloadList(QObject):
         )
 
     def pause(self, download: str) -> None:
+        """Pause a download, given by its id; its bytes stay."""
         self._run(lambda: self._queue.pause(download))
 
     def resume(self, download: str) -> None:
@@ -113,6 +114,7 @@ class DownloadList(QObject):
         self._run(lambda: self._queue.resume(download))
 
     def cancel(self, download: str) -> None:
+        """Cancel a download, given by its id, and delete its incomplete files."""
         self._run(lambda: self._queue.cancel(download))
 
     def move(self, download: str, index: int) -> None:

@@ -98,6 +98,7 @@ class Fetcher:
 
     @property
     def limiter(self) -> Limiter:
+        """The speed limit of all downloads."""
         return self._terms.limiter
 
     def fetch(self, item: WantedFile, tell: Callable[[Step], None], cancel: CancelToken) -> Path:

@@ -62,6 +62,7 @@ class PartFile:
 
     @property
     def complete(self) -> bool:
+        """Whether all bytes have arrived, right or wrong."""
         return self.size == self.full_size
 
     @property

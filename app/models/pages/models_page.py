@@ -84,6 +84,7 @@ class ModelsPage(QWidget):
             self._turn(part)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Check the hardware, if it was not checked before."""
         super().showEvent(event)
         self._presenters.system.check()
 

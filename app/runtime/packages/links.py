@@ -50,11 +50,11 @@ def links_of(text: str, kind: str, address: str) -> list[Link]:
 
 
 def _from_json(text: str, address: str) -> list[Link]:
-    found = []
+    links = []
     try:
         for file in json.loads(text)["files"]:
             size = file.get("size")
-            found.append(
+            links.append(
                 Link(
                     str(file["filename"]),
                     urljoin(address, file["url"]),
@@ -62,10 +62,10 @@ def _from_json(text: str, address: str) -> list[Link]:
                     size if isinstance(size, int) else None,
                 )
             )
-            _require_few(found)
+            _require_few(links)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a list of files: {error}") from error
-    return found
+    return links
 
 
 class _Anchors(HTMLParser):
@@ -77,14 +77,14 @@ class _Anchors(HTMLParser):
         self.links: list[Link] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        to = dict(attrs).get("href")
-        if not to:
+        href = dict(attrs).get("href")
+        if not href:
             return
         if tag == "base":
-            self._base = urljoin(self._base, to)
+            self._base = urljoin(self._base, href)
         elif tag == "a":
-            whole = urljoin(self._base, to)
-            address, _, fragment = whole.partition("#")
+            url = urljoin(self._base, href)
+            address, _, fragment = url.partition("#")
             name = unquote(urlsplit(address).path).rsplit("/", 1)[-1]
             hashed = _SHA256.search(fragment)
             self.links.append(Link(name, address, hashed and hashed[1].lower()))

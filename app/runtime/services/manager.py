@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from app.base.errors import FileNotOnHub
-from app.models.discover.values.counterparts import shown
+from app.models.discover.values.counterparts import best_or_nearest
 from app.models.downloads.services.pulling import wanted_of
 from app.models.downloads.values.wanted import wanted_checkpoint
 from app.models.hub.values.names import hub_name
@@ -93,7 +93,7 @@ class EngineManager:
         """Find the model for each other engine: local files, a download, or why there is none."""
         engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
         found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
-        return tuple(it for it in map(shown, found) if it is not None)
+        return tuple(it for it in map(best_or_nearest, found) if it is not None)
 
     def fetch(self, other: Counterpart) -> None:
         """Download a counterpart and its drafter. Raises AppError."""

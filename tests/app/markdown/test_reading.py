@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.markdown.blocks import Block, Code, Mark, Paragraph, Span, Table
 from app.markdown.parser import Parser
-from app.markdown.reading import Marked, Sign, marked, read_text, sentences, signed
+from app.markdown.reading import Marked, Sign, marked, read_text, sentences, with_signs
 
 
 def parse(text: str) -> tuple[Block, ...]:
@@ -102,37 +102,37 @@ def test_headings_code_and_tables_have_no_sentences() -> None:
     assert told(text) == []
 
 
-def with_signs(source: str, *quotes: str) -> str:
+def numbered(source: str, *quotes: str) -> str:
     """Put a sign behind each of the quotes that are read, one after the other."""
     read, at, signs = read_text(parse(source)), 0, []
     for number, quote in enumerate(quotes, 1):
         start = read.index(quote, at)
         at = start + len(quote)
         signs.append(Sign(start, at, f"✓{number}"))
-    return signed(source, signs, parse)
+    return with_signs(source, signs, parse)
 
 
 def test_signs_stand_behind_their_parts_in_the_source() -> None:
     source = "He says “two **bold** words”, and\n\n- *“a\n  b”*\n- “_c_ d”.\n\n|“e f”|\n|-|\n|g|"
-    assert with_signs(source, "“two bold words”", "“a\nb”", "“c d”", "“e f”") == (
+    assert numbered(source, "“two bold words”", "“a\nb”", "“c d”", "“e f”") == (
         "He says “two **bold** words”✓1, and\n\n- *“a\n  b”✓2*\n- “_c_ d”✓3.\n\n|“e f”✓4|\n|-|\n|g|"
     )
 
 
 def test_a_sign_stands_behind_a_block_quote() -> None:
-    assert with_signs("So:\n\n> a **b**\n> c d.\n\nEnd.", "a b\nc d.") == (
+    assert numbered("So:\n\n> a **b**\n> c d.\n\nEnd.", "a b\nc d.") == (
         "So:\n\n> a **b**\n> c d.✓1\n\nEnd."
     )
 
 
 def test_a_sign_goes_to_no_place_that_only_looks_the_same() -> None:
     source = '```\n"a b"\n```\n\n`"a b"`, "a b", "a b" and [^1]\n\n[^1]: "a b"'
-    once = with_signs(source, '"a b"')
+    once = numbered(source, '"a b"')
     assert once == source.replace('`, "a b"', '`, "a b"✓1')
-    three = with_signs(source, '"a b"', '"a b"', '"a b"')
+    three = numbered(source, '"a b"', '"a b"', '"a b"')
     assert three.endswith('`, "a b"✓1, "a b"✓2 and [^1]\n\n[^1]: "a b"✓3')
 
 
 def test_a_part_that_cannot_be_told_in_the_source_has_no_sign() -> None:
     source = "“a &amp; b [c](https://e.org/x)” and “d e”"
-    assert with_signs(source, "“a & b c”", "“d e”") == f"{source}✓2"
+    assert numbered(source, "“a & b c”", "“d e”") == f"{source}✓2"

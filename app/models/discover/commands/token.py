@@ -26,7 +26,7 @@ _PLACES = {
 
 
 def _set(app: App, args: argparse.Namespace, out: Output) -> int:
-    _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+    _show_saved(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
     return 0
 
 
@@ -47,17 +47,17 @@ def _read() -> str:
     return read_line()
 
 
-def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
+def _show_saved(saved: KeptToken, service: str, out: Output) -> None:
     """Tell the user where the token is stored.
 
     Raises:
         NoKeyring: It is only in memory, which ends with this command.
     """
-    status = kept.status
+    status = saved.status
     if status.place == "memory":
         whose = (
-            N_("The token belongs to {account} and works, but this", account=kept.account)
-            if kept.account
+            N_("The token belongs to {account} and works, but this", account=saved.account)
+            if saved.account
             else "This"
         )
         raise NoKeyring(
@@ -71,13 +71,13 @@ def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
                 "environment."
             ),
         )
-    for line in filter(None, (kept.why_untested, status.warning)):
+    for line in filter(None, (saved.why_untested, status.warning)):
         out.note(line)
     out.value(
-        {**_described(status, service), "account": kept.account},
+        {**_described(status, service), "account": saved.account},
         lambda: (
-            N_("Kept the token of {account}.", account=kept.account)
-            if kept.account
+            N_("Kept the token of {account}.", account=saved.account)
+            if saved.account
             else N_("Kept the token.")
         ),
     )
@@ -86,12 +86,12 @@ def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
 def _show(status: SecretStatus, service: str, out: Output) -> None:
     if status.warning:
         out.note(status.warning)
-    there = (
+    sentence = (
         N_("There is a token, {places}.", places=_PLACES[status.place])
         if status.present
         else N_("There is no token.")
     )
-    out.value(_described(status, service), lambda: there)
+    out.value(_described(status, service), lambda: sentence)
 
 
 def _described(status: SecretStatus, service: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class VariantRow(RowButton):
         self.box.addLayout(texts, 1)
         self._badge = FitBadge(choice.fits)
         self.box.addWidget(self._badge)
-        self._settle(choice.fits)
+        self._describe(choice.fits)
 
     def show_fits(self, fits: Fits) -> None:
         """Show a more exact verdict."""
@@ -60,9 +60,9 @@ class VariantRow(RowButton):
         self.box.replaceWidget(old, self._badge)
         old.hide()
         old.deleteLater()
-        self._settle(fits)
+        self._describe(fits)
 
-    def _settle(self, fits: Fits) -> None:
+    def _describe(self, fits: Fits) -> None:
         choice = self.choice
         words = [
             choice.variant.label,
@@ -150,11 +150,11 @@ class RepositoryPage(PartPage):
         self._panel: ChoicePanel | None = None
         self._downloads: Sequence[Download] = ()
         self._place = QVBoxLayout()
-        self._back = LabelledButton(
+        self._back_button = LabelledButton(
             "back", self.tr("Back to the results"), "backToResults", look="link", tone="accent_text"
         )
-        self._back.clicked.connect(self.back)
-        self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
+        self._back_button.clicked.connect(self.back)
+        self.column.addWidget(self._back_button, 0, Qt.AlignmentFlag.AlignLeft)
         top = QHBoxLayout()
         top.setSpacing(GRID)
         self._name = Label("", "title", name="repositoryName", wrap=True)
@@ -182,17 +182,20 @@ class RepositoryPage(PartPage):
 
     @property
     def repo(self) -> str:
+        """The name of the repository on the page; empty before the first."""
         return self._repo
 
     @property
     def opened(self) -> Opened | None:
+        """The repository with its choices; None until the Hub has described it."""
         return self._opened
 
     def focus(self) -> None:
         """Move the keyboard focus to the top of the page."""
-        self._back.setFocus()
+        self._back_button.setFocus()
 
     def show_opening(self, repo: str) -> None:
+        """Empty the page, and show that the Hub is asked about a repository."""
         self._begin(repo)
         self._content.addWidget(
             Label(self.tr("Asking the Hub for its files…"), "muted", name="opening")
@@ -233,12 +236,13 @@ class RepositoryPage(PartPage):
             return
         rows = self._rows(opened)
         first = next(
-            (it for it in rows if it.choice.variant.label == label),
-            next((it for it in rows if it.choice.recommended), rows[0]),
+            (row for row in rows if row.choice.variant.label == label),
+            next((row for row in rows if row.choice.recommended), rows[0]),
         )
         first.setChecked(True)
 
     def show_judged(self, judged: Judged) -> None:
+        """Show an exact estimate if its quantisation is still chosen."""
         if self._panel is not None and self._is_shown(judged.repo, judged.label):
             self._panel.show_judged(judged)
             row = self.findChild(VariantRow, f"variant-{judged.label}")
@@ -246,15 +250,18 @@ class RepositoryPage(PartPage):
                 row.show_fits(judged.fits)
 
     def show_not_judged(self, repo: str, label: str, error: UserError) -> None:
+        """Show why there is no exact estimate if its quantisation is still chosen."""
         if self._panel is not None and self._is_shown(repo, label):
             self._panel.show_not_judged(error)
 
     def show_card(self, repo: str, text: str) -> None:
+        """Show the repository's description, as markdown, if it is still on the page."""
         if repo == self._repo and text.strip():
             self._card_box.show()
             self._card.show_markdown(text)
 
     def show_waiting(self) -> None:
+        """Show that the chosen quantisation is being put into the queue."""
         if self._panel is not None:
             self._panel.show_waiting()
 
@@ -264,6 +271,7 @@ class RepositoryPage(PartPage):
             self._panel.show_downloads(self._downloads)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the download of the chosen quantisation."""
         self._downloads = downloads
         if self._panel is not None:
             self._panel.show_downloads(downloads)
@@ -299,7 +307,9 @@ class RepositoryPage(PartPage):
         column.addWidget(Label(self.tr("All sizes, the smallest first"), "group"))
         rows = [VariantRow(choice) for choice in opened.choices]
         for row in rows:
-            row.toggled.connect(lambda on, it=row.choice: self._choose(opened, it) if on else None)
+            row.toggled.connect(
+                lambda on, choice=row.choice: self._choose(opened, choice) if on else None
+            )
             column.addWidget(row)
         self._content.addWidget(box)
         return rows
@@ -311,16 +321,16 @@ class RepositoryPage(PartPage):
             drafts: Whether the repository has only drafters.
         """
         card = Panel("card", "nothingToGet", margins=(2.5, 2, 2.5, 2))
-        what = self.tr("There is no GGUF file here that Hearth can run.")
-        do = self.tr("Go back and search for the model’s name with “GGUF”.")
+        text = self.tr("There is no GGUF file here that Hearth can run.")
+        advice = self.tr("Go back and search for the model’s name with “GGUF”.")
         if drafts:
-            what = self.tr("This is a drafter, not a model to chat with.")
-            do = self.tr(
+            text = self.tr("This is a drafter, not a model to chat with.")
+            advice = self.tr(
                 "It helps the model in its name to answer faster. Download that model: its "
                 "drafter is included where there is one."
             )
-        card.box.addWidget(Label(what, "strong", wrap=True))
-        card.box.addWidget(Label(do, "muted", wrap=True))
+        card.box.addWidget(Label(text, "strong", wrap=True))
+        card.box.addWidget(Label(advice, "muted", wrap=True))
         return card
 
     def _act(self, name: str) -> None:

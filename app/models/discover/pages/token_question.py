@@ -21,7 +21,7 @@ class TokenDialog(Dialog):
     """The dialog for an access token; its owner answers with `show_saved` or `show_problem`.
 
     Args:
-        kept: A sentence that says where the token will be stored.
+        storage: A sentence that says where the token will be stored.
         warns: Whether that sentence is a warning.
 
     Signals:
@@ -32,7 +32,7 @@ class TokenDialog(Dialog):
     save = Signal(str)
     where = Signal()
 
-    def __init__(self, kept: str, warns: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, storage: str, warns: bool, parent: QWidget | None = None) -> None:
         super().__init__("tokenDialog", width=520, parent=parent)
         self.set_title(self.tr("Access token for huggingface.co"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -53,8 +53,8 @@ class TokenDialog(Dialog):
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.textChanged.connect(self._typed)
         column.addWidget(self._field)
-        self._kept = Label(kept, "caution" if warns else "small", name="tokenKept", wrap=True)
-        column.addWidget(self._kept)
+        self._storage = Label(storage, "caution" if warns else "small", name="tokenKept", wrap=True)
+        column.addWidget(self._storage)
         self._result = Label("", name="tokenResult", wrap=True)
         self._result.hide()
         column.addWidget(self._result)
@@ -71,17 +71,18 @@ class TokenDialog(Dialog):
             warning: What the user should know about the place where it is stored.
         """
         if account is not None:
-            said = self.tr("Saved. The token belongs to {account}.").format(account=account)
+            text = self.tr("Saved. The token belongs to {account}.").format(account=account)
         else:
-            said = " ".join((self.tr("Saved."), translated(untested or "")))
-        self._say(said, "good")
-        self._kept.setText(translated(warning or "") or self._kept.text())
+            text = " ".join((self.tr("Saved."), translated(untested or "")))
+        self._say(text, "good")
+        self._storage.setText(translated(warning or "") or self._storage.text())
         self._field.clear()
         self._cancel.setText(self.tr("Close"))
         self._cancel.setAccessibleName(self.tr("Close"))
         self._cancel.setFocus()
 
     def show_problem(self, error: UserError) -> None:
+        """Show why the token was not stored, and let the user enter another."""
         self._say(in_full(error), "problem")
         self._save.setEnabled(True)
         self._field.setEnabled(True)
@@ -130,10 +131,10 @@ class TokenQuestion(QObject):
         where: Returns the address of the page on which tokens are created.
 
     Signals:
-        kept: A new token was stored.
+        saved: A new token was stored.
     """
 
-    kept = Signal()
+    saved = Signal()
 
     def __init__(
         self, token: HubToken, where: Callable[[], str], notifier: Notifier, window: QWidget
@@ -152,10 +153,10 @@ class TokenQuestion(QObject):
     def _open(self, warning: str) -> None:
         if self._dialog is not None:
             return
-        kept = translated(warning) or self.tr(
+        storage = translated(warning) or self.tr(
             "It is stored in the system’s keyring, never in a file."
         )
-        dialog = TokenDialog(kept, bool(warning), self._window)
+        dialog = TokenDialog(storage, bool(warning), self._window)
         dialog.save.connect(self._save)
         dialog.where.connect(lambda: self._notifier.offer_to_open(self._where()))
         dialog.finished.connect(self._closed)
@@ -163,12 +164,12 @@ class TokenQuestion(QObject):
         dialog.open()
 
     def _save(self, token: str) -> None:
-        self._service.keep(token, self._kept, self._notifier.telling(self._refused))
+        self._service.keep(token, self._show_saved, self._notifier.telling(self._refused))
 
-    def _kept(self, kept: KeptToken) -> None:
+    def _show_saved(self, saved: KeptToken) -> None:
         if self._dialog is not None:
-            self._dialog.show_saved(kept.account, kept.why_untested, kept.status.warning)
-        self.kept.emit()
+            self._dialog.show_saved(saved.account, saved.why_untested, saved.status.warning)
+        self.saved.emit()
 
     def _refused(self, error: UserError) -> None:
         if self._dialog is not None:

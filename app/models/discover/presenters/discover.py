@@ -14,7 +14,7 @@ from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Failed, Tasks
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.services.projectors import Projectors
-from app.models.discover.values.offers import Beside, Choice, Judged, Offer, Opened
+from app.models.discover.values.offers import Choice, CompanionFile, Judged, Offer, Opened
 from app.models.downloads.services.queue import DownloadQueue
 from app.models.downloads.values.downloads import Download, Wanted
 from app.models.downloads.values.wanted import wanted, wanted_file
@@ -95,10 +95,12 @@ class Discover:
         """
 
         def work() -> Sequence[SearchResult]:
-            asked = query
+            narrowed = query
             if fits:
-                asked = replace(query, most_parameters=most_parameters(_memory(self._hardware())))
-            return self._hub.search(asked)
+                narrowed = replace(
+                    query, most_parameters=most_parameters(_memory(self._hardware()))
+                )
+            return self._hub.search(narrowed)
 
         self._searches.run(work, done, failed)
 
@@ -191,9 +193,9 @@ class Discover:
             repository = self._hub.repository(offer.repo)
             choice = next(
                 (
-                    it
-                    for it in choices_of(repository, self._fitting.quick)
-                    if same_label(it.variant.label, offer.label)
+                    choice
+                    for choice in choices_of(repository, self._fitting.quick)
+                    if same_label(choice.variant.label, offer.label)
                 ),
                 None,
             )
@@ -203,12 +205,12 @@ class Discover:
                     N_("Its owner has changed what is there since Hearth’s list was made."),
                     N_("Open its page under “Details” and choose another size."),
                 )
-            beside, drafter = offer.drafter, None
-            if beside is not None and beside.repo == offer.repo:
-                named = _named(repository, beside.pattern)
-                choice = replace(choice, drafter=named or choice.drafter)
-            elif beside is not None and choice.drafter is None:
-                drafter = self._file_of(beside)
+            companion, drafter = offer.drafter, None
+            if companion is not None and companion.repo == offer.repo:
+                matching = _matching_file(repository, companion.pattern)
+                choice = replace(choice, drafter=matching or choice.drafter)
+            elif companion is not None and choice.drafter is None:
+                drafter = self._file_of(companion)
             download = self._queue.add(wanted(repository, choice, projector=projector))
             if drafter is not None:
                 self._queue.add(drafter)
@@ -216,16 +218,16 @@ class Discover:
 
         self._tasks.run(work, done, failed, on=PAGES)
 
-    def _file_of(self, beside: Beside) -> Wanted | None:
+    def _file_of(self, companion: CompanionFile) -> Wanted | None:
         """Find a file in another repository.
 
         Returns:
             None if it is gone: the model is still downloaded without this helper.
         """
-        repository = self._hub.repository(beside.repo)
-        if file := _named(repository, beside.pattern):
+        repository = self._hub.repository(companion.repo)
+        if file := _matching_file(repository, companion.pattern):
             return wanted_file(repository, file)
-        _log.warning("%s has no %s any more", beside.repo, beside.pattern)
+        _log.warning("%s has no %s any more", companion.repo, companion.pattern)
         return None
 
     def _has_token(self) -> bool:
@@ -239,9 +241,11 @@ class Discover:
             return False
 
 
-def _named(repository: Repository, pattern: str) -> RepoFile | None:
-    files = (it for it in repository.files if fnmatchcase(PurePosixPath(it.path).name, pattern))
-    return next(files, None)
+def _matching_file(repository: Repository, pattern: str) -> RepoFile | None:
+    matching = (
+        file for file in repository.files if fnmatchcase(PurePosixPath(file.path).name, pattern)
+    )
+    return next(matching, None)
 
 
 def _memory(hardware: Hardware) -> int:

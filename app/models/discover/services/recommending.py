@@ -50,7 +50,7 @@ class Recommending:
         self._hub = hub
 
     @cached_property
-    def _known(self) -> KnownRepositoriesBook:
+    def _known_repositories(self) -> KnownRepositoriesBook:
         from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook
 
         return KnownRepositoriesBook(self._folder / "catalogue-sizes.json")
@@ -83,7 +83,7 @@ class Recommending:
             hardware,
             catalogue,
             BandwidthBook(self._folder / "bandwidth.json").of(hardware),
-            known_sizes(catalogue, self._known.read().repositories),
+            known_sizes(catalogue, self._known_repositories.read().repositories),
             _disk_free(self._models()),
         )
 
@@ -98,7 +98,9 @@ class Recommending:
         from app.models.discover.services.catalogue_refresh import refresh
         from app.models.discover.values.catalogue_sizes import repositories
 
-        return refresh(self._hub(), repositories(self.catalogue()), self._known, cancel, progress)
+        return refresh(
+            self._hub(), repositories(self.catalogue()), self._known_repositories, cancel, progress
+        )
 
     def _own_text(self) -> str | None:
         try:
@@ -119,5 +121,5 @@ class Recommending:
 
 def _disk_free(folder: Path) -> int:
     """Return the free bytes on the disk where a folder is or will be."""
-    there = next(it for it in (folder, *folder.parents) if it.exists())
-    return shutil.disk_usage(there).free
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    return shutil.disk_usage(existing).free

@@ -129,15 +129,15 @@ def _caches(of_a_token: int, count: int, *, sliding: bool) -> tuple[CacheLayer, 
 
 def _tensors(weights: int, count: int, output: int) -> tuple[Tensor, ...]:
     """Return one tensor for each layer and one for the output, with all the bytes between them."""
-    found = []
+    tensors = []
     end = 0
     for layer in range(count):
         size = _share(weights - output, layer, count)
-        found.append(Tensor(f"blk.{layer}.weight", "", (size,), 0, size, end))
+        tensors.append(Tensor(f"blk.{layer}.weight", "", (size,), 0, size, end))
         end += size
     if output:
-        found.append(Tensor("output.weight", "", (output,), 0, output, end))
-    return tuple(found)
+        tensors.append(Tensor("output.weight", "", (output,), 0, output, end))
+    return tuple(tensors)
 
 
 def _share(amount: int, layer: int, count: int) -> int:

@@ -172,6 +172,7 @@ class DownloadRow(Panel):
 
     @property
     def download(self) -> Download:
+        """The download as the row shows it."""
         return self._download
 
     def show_download(self, download: Download, *, first: bool, last: bool) -> None:
@@ -218,6 +219,7 @@ class DownloadRow(Panel):
         self.setAccessibleDescription(" ".join(part for part in parts if part))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pause, resume, cancel or move the download by its keys."""
         ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         action = _KEYS.get((Qt.Key(event.key()), ctrl))
         if action is None:
@@ -288,6 +290,7 @@ class DownloadsPage(PartPage):
         service.metered.connect(self._metered.setVisible)
 
     def set_offline(self, offline: bool) -> None:
+        """Show or hide the note that nothing is downloaded while offline."""
         self._offline.setVisible(offline)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
@@ -307,12 +310,14 @@ class DownloadsPage(PartPage):
         self._places = [download.id for download in downloads]
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Read the downloads, and read them again every second."""
         super().showEvent(event)
         self._service.look()
         self._service.look_if_metered()
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop reading the downloads."""
         super().hideEvent(event)
         self._tick.stop()
 

@@ -40,6 +40,7 @@ class Entries:
 
     @cached_property
     def fetcher(self) -> Fetcher:
+        """The fetcher of all downloads."""
         return self._make()
 
     def find(self, download: str) -> QueuedDownload:
@@ -76,11 +77,13 @@ class Entries:
         return entry
 
     def move(self, entry: QueuedDownload, index: int) -> None:
+        """Move an entry to another place in the queue, and save the order."""
         self.all.remove(entry)
         self.all.insert(max(0, index), entry)
         self._store.order([entry.stored.id for entry in self.all])
 
     def remove(self, entries: list[QueuedDownload]) -> None:
+        """Remove entries from the queue and from the database."""
         self._store.remove([entry.stored.id for entry in entries])
         self.all = [entry for entry in self.all if entry not in entries]
 

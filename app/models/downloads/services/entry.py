@@ -76,30 +76,32 @@ class QueuedDownload:
     The queue's lock guards it, except for the progress that the threads record.
 
     Attributes:
-        kept: The download as it is in the database, without its progress.
+        stored: The download as it is in the database, without its progress.
         done: Bytes that are here, by path.
         work: Files that threads are working on, by path.
         paths: Complete files, by path in the repository.
-        began: Whether the disk was found to have room for it.
-        elsewhere: Whether another process is working on it.
+        space_checked: Whether the disk was found to have room for it.
+        runs_elsewhere: Whether another process is working on it.
         unsaved: Whether `stored` still has to be written to the database.
     """
 
-    kept: Download
+    stored: Download
     done: dict[str, int]
     work: dict[str, FileWork] = field(default_factory=dict)
     paths: dict[str, Path] = field(default_factory=dict)
     rate: Rate = field(default_factory=Rate)
-    began: bool = False
-    elsewhere: bool = False
+    space_checked: bool = False
+    runs_elsewhere: bool = False
     unsaved: bool = False
 
     @property
     def active(self) -> bool:
+        """Whether it is in progress or waits for its turn."""
         return self.stored.state == "waiting"
 
     @property
     def complete(self) -> bool:
+        """Whether all its files are here."""
         return len(self.paths) == len(self.stored.wanted.files)
 
     def next_file(self) -> RepoFile | None:
@@ -110,6 +112,7 @@ class QueuedDownload:
         return None
 
     def begin(self, file: RepoFile) -> None:
+        """Record that a thread is working on a file."""
         self.work[file.path] = FileWork()
 
     def ordered_paths(self) -> list[Path]:
@@ -139,6 +142,7 @@ class QueuedDownload:
             self.rate.stop()
 
     def stop(self) -> None:
+        """Cancel the work of all threads; they end soon afterwards."""
         for work in self.work.values():
             work.cancel.cancel()
 

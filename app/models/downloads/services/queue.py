@@ -261,7 +261,7 @@ class DownloadQueue:
         now = time.monotonic()
         # No lock is needed: this is called for every chunk and only sets single values.
         kind = type(entry.work[path].step)
-        entry.take(path, step, now)
+        entry.record(path, step, now)
         if now - self._announced_at < _ANNOUNCE_EVERY_S and kind is type(step):
             return
         with self._lock:

@@ -56,6 +56,7 @@ class Variant:
 
     @property
     def size_bytes(self) -> int:
+        """The size of all its parts, in bytes."""
         return sum(file.size for file in self.files)
 
 

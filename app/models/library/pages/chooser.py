@@ -68,6 +68,7 @@ class ModelChooser(QObject):
         self.shown.emit(self.entries(), self.current())
 
     def entries(self) -> list[ModelEntry]:
+        """Return the models to choose from, as they were last found."""
         return self._models.list()
 
     def current(self) -> str:
@@ -192,6 +193,7 @@ class ModelChooser(QObject):
             )
 
     def remove(self, model_id: str, with_file: bool) -> None:
+        """Remove a model from the list, or move its file to the trash."""
         self._models.remove(
             model_id, with_file=with_file, done=self._removed, failed=self._notifier.error
         )

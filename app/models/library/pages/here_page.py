@@ -80,20 +80,24 @@ class HerePage(QStackedWidget):
                 self._overview.look()
 
     def open(self, model: str) -> None:
+        """Open the page of a model, given by its id, at its top."""
         self.setCurrentWidget(self.details)
         self.details.verticalScrollBar().setValue(0)
         self.details.open(model)
 
     def go_back(self) -> None:
+        """Return to the list, at the row of the model that was open."""
         self.setCurrentWidget(self.list)
         self.list.focus_row(self.details.model)
         self._overview.look()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Search for models again."""
         super().showEvent(event)
         self._overview.look()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept dragged model files, and show where to drop them."""
         if _models_in(event.mimeData()):
             event.acceptProposedAction()
             self.setCurrentWidget(self.list)
@@ -101,10 +105,12 @@ class HerePage(QStackedWidget):
             self.list.show_drop_hint(True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Hide the hint for dropping."""
         self.list.show_drop_hint(False)
         super().dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        """Emit `dropped` with the model files among the dropped ones."""
         self.list.show_drop_hint(False)
         paths = _models_in(event.mimeData())
         if paths:

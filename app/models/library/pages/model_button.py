@@ -35,6 +35,7 @@ class ModelButton(MenuButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_model(self, name: str) -> None:
+        """Show a model's name, elided in the middle if it is too long."""
         self._name = name
         self.setAccessibleName(self.tr("Model: {name}").format(name=name))
         self.updateGeometry()
@@ -46,10 +47,12 @@ class ModelButton(MenuButton):
         return QSize(self._frame_width() + name_width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
+        """Return the space for a heavily elided name."""
         least = min(self.sizeHint().width(), self._frame_width() + scaled(_LEAST_NAME))
         return QSize(least, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Elide the name again for the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -105,6 +108,7 @@ class ModelPicking(QObject):
         self._show()
 
     def open(self) -> None:
+        """Open the picker below the button, unless it is open already."""
         if self.picker is not None:
             return
         from app.models.library.pages.model_picker import ModelPicker

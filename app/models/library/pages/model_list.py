@@ -75,10 +75,12 @@ class ModelChoice:
 
     @property
     def spoken(self) -> str:
+        """The row as a screen reader reads it."""
         return ", ".join(filter(None, (self.name, self.detail, *self.chips, self.state)))
 
     @property
     def searched(self) -> str:
+        """The text that the filter searches, in lower case."""
         return f"{self.spoken} {self.tip}".lower()
 
 
@@ -92,6 +94,7 @@ class ModelChoices(QAbstractListModel):
         self.rows: list[str | ModelChoice] = []
 
     def show_groups(self, groups: Sequence[tuple[str, Sequence[ModelChoice]]]) -> None:
+        """Replace the rows: groups of choices, each below its heading."""
         self._groups = groups
         self._lay_out()
 
@@ -101,9 +104,11 @@ class ModelChoices(QAbstractListModel):
         self._lay_out()
 
     def rowCount(self, _parent: _Index = QModelIndex()) -> int:  # noqa: B008 - as Qt calls it
+        """Return the number of headings and choices that match."""
         return len(self.rows)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a row, its name, its tooltip or its text for a screen reader."""
         row = self.rows[index.row()]
         if role == _CHOICE:
             return row
@@ -116,6 +121,7 @@ class ModelChoices(QAbstractListModel):
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
+        """Let choices be chosen, but not headings."""
         if isinstance(self.rows[index.row()], str):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -158,6 +164,7 @@ class ModelChoiceDelegate(QStyledItemDelegate):
     button_width = 0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        """Return the height of a heading, or of a choice with one or two lines."""
         line = option.fontMetrics.height()
         if isinstance(index.data(_CHOICE), str):
             return QSize(0, line + scaled(12))
@@ -165,6 +172,7 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         return QSize(0, lines * line + scaled(20))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        """Draw a heading or a choice."""
         row, theme = index.data(_CHOICE), theme_of(option.palette)
         room = option.rect.adjusted(scaled(_INSET), 0, -scaled(_INSET), 0)
         painter.save()
@@ -358,8 +366,8 @@ class ModelList(QWidget):
     @property
     def marked(self) -> ModelChoice | None:
         """The row that Enter would choose."""
-        row = self.view.currentIndex().row()
-        row = self.choices.rows[row] if 0 <= row < len(self.choices.rows) else None
+        number = self.view.currentIndex().row()
+        row = self.choices.rows[number] if 0 <= number < len(self.choices.rows) else None
         return row if isinstance(row, ModelChoice) else None
 
     def height_of_all(self) -> int:
@@ -368,6 +376,7 @@ class ModelList(QWidget):
         return rows + self.field.sizeHint().height() + scaled(2 * GRID)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Mark and choose rows by keys pressed in the field; Escape clears the filter first."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
             if event.key() in _MOVES:
                 self._move(event)
@@ -387,8 +396,8 @@ class ModelList(QWidget):
         self._mark_row(self._first())
 
     def _first(self) -> int:
-        rows = self.choices.rows
-        return next((row for row, row in enumerate(rows) if isinstance(row, ModelChoice)), -1)
+        rows = enumerate(self.choices.rows)
+        return next((number for number, row in rows if isinstance(row, ModelChoice)), -1)
 
     def _move(self, event: QKeyEvent) -> None:
         """Move the mark as the list itself would; the arrow keys wrap around at the ends."""

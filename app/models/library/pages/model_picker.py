@@ -117,6 +117,7 @@ class ModelPicker(Popover):
         return box.totalSizeHint().height()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Emit `closed`."""
         super().closeEvent(event)
         self.closed.emit()
 

@@ -196,6 +196,7 @@ class ModelPage(QObject):
     def rename(
         self, model: str, name: str, done: Callable[[ModelEntry], object], failed: Failed
     ) -> None:
+        """Give a model another name; `done` receives it as listed now."""
         self._tasks.run(lambda: self._manager.rename(model, name), done, failed, on=STORE)
 
     def set(

@@ -40,6 +40,7 @@ class SameAnswer:
 
     @property
     def is_running(self) -> bool:
+        """Whether a check is under way."""
         return self._task is not None
 
     def start(
@@ -87,5 +88,6 @@ class SameAnswer:
         task = self._task = self._tasks.stream(work, take, end, fail, on=ENGINE)
 
     def stop(self) -> None:
+        """Stop the check that is under way; its `failed` then receives Cancelled."""
         if self._task is not None:
             self._task.cancel()

@@ -38,11 +38,13 @@ class FileHashes:
         self._database = database
 
     def all(self) -> dict[Path, FileHash]:
+        """Return the hashes of all files, by path."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM file_hashes").fetchall()
         return {Path(row["path"]): _as_hash(row) for row in rows}
 
     def get(self, path: Path) -> FileHash | None:
+        """Return the hash of a file; None if it was never hashed."""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM file_hashes WHERE path = ?", (str(path),)).fetchone()
         return _as_hash(row) if row else None
@@ -66,6 +68,7 @@ class FileHashes:
             )
 
     def forget(self, paths: Iterable[Path]) -> None:
+        """Delete the hashes of files."""
         with self._database.write() as db:
             db.executemany(
                 "DELETE FROM file_hashes WHERE path = ?", [(str(path),) for path in paths]

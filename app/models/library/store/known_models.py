@@ -80,6 +80,7 @@ class KnownModels:
         return {row["id"]: Remembered(row["name"], row["last_used"]) for row in rows}
 
     def rename(self, model_id: str, name: str) -> None:
+        """Store the name that the user gave a model."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO known_models (id, name) VALUES (?, ?) "

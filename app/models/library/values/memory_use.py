@@ -43,6 +43,7 @@ class MemoryUse:
 
     @property
     def used(self) -> int:
+        """The bytes that would be in use, which can exceed the limit."""
         return sum(amount for _, amount in self.parts)
 
     @property

@@ -76,6 +76,7 @@ class Quantisation:
 
     @property
     def trained(self) -> bool:
+        """Whether the model was trained for this quantisation (QAT)."""
         return self.label.startswith("QAT-")
 
     @property

@@ -104,7 +104,7 @@ class ScratchWindow(QMainWindow):
             lambda: self.page.chat_id,
             self.notifier,
             self,
-            alone=True,
+            this_chat_only=True,
         )
         edit = self.page.composer.edit
         drops = Drops(self, [edit, edit.viewport()])

@@ -68,6 +68,7 @@ class Title(QWidget):
         row.addStretch(0)
 
     def show_name(self, name: str) -> None:
+        """Show the model's new name, and close the field."""
         self._name = name
         self._label.setText(name)
         self._end_editing()
@@ -172,6 +173,7 @@ class ModelActions(QWidget):
             column.addWidget(Label(why, "small", name="whyNotRemoved", wrap=True))
 
     def show_in_use(self, in_use: bool) -> None:
+        """Show that the model is in use, or the button to use it."""
         self._use.setVisible(not in_use)
         self._in_use.setVisible(in_use)
 
@@ -211,6 +213,7 @@ class CheckLine(QWidget):
         self.hide()
 
     def show_progress(self, share: float) -> None:
+        """Show the share that was read, from 0.0 to 1.0."""
         self._bar.setValue(round(share * 100))
         self._say(
             self.tr("Checking the file: {share} %").format(share=f"{share * 100:.0f}"), "muted"
@@ -218,6 +221,7 @@ class CheckLine(QWidget):
         self._running(True)
 
     def show_checked(self, result: Checked) -> None:
+        """Show that the file is intact, or that there was nothing to compare it with."""
         self._running(False)
         if result.compared:
             self._say(self.tr("The file is intact."), "good")
@@ -229,10 +233,12 @@ class CheckLine(QWidget):
             self._say(text, "muted")
 
     def show_problem(self, error: UserError) -> None:
+        """Show that the file is damaged or could not be checked."""
         self._running(False)
         self._say(in_full(error), "problem")
 
     def show_stopped(self) -> None:
+        """Show that the user stopped the check."""
         self._running(False)
         self._say(self.tr("The check was stopped."), "muted")
 

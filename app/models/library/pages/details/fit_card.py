@@ -40,10 +40,12 @@ class FitCard(Panel):
         self.box.addLayout(self._content)
 
     def show_working(self) -> None:
+        """Show that the memory is being estimated."""
         self._clear()
         self._content.addWidget(Label(self.tr("Estimating memory…"), "muted", name="judging"))
 
     def show_fitted(self, fitted: Fitted) -> None:
+        """Show the verdict; a model that does not fit can be loaded anyway."""
         self._clear()
         self._badge.addWidget(FitBadge(fitted.fits))
         bars = MemoryBars(self)
@@ -58,6 +60,7 @@ class FitCard(Panel):
             self._content.addLayout(self._load_anyway())
 
     def show_problem(self, error: UserError) -> None:
+        """Show why there is no estimate, with a button to try again."""
         self._clear()
         text = in_full(error)
         self._content.addWidget(Label(text, "problem", name="fitProblem", wrap=True))

@@ -76,14 +76,17 @@ class TemplateEdit(QWidget):
 
     @property
     def is_changed(self) -> bool:
+        """Whether the text differs from the template in the file."""
         return self.text() != self._before
 
     def show_sample(self, prompt: str) -> None:
+        """Show the prompt that the template makes of a short chat."""
         self._result.setText(self.tr("It works. This is what the model would read:"))
         self._sample.setPlainText(prompt)
         self._sample.show()
 
     def show_problem(self, error: UserError) -> None:
+        """Show why the template cannot be used."""
         self._result.setText(f"{translated(error.what)} {translated(error.why)}")
         self._sample.hide()
 
@@ -136,6 +139,7 @@ class TargetChoice(QWidget):
 
     @property
     def is_copy(self) -> bool:
+        """Whether a copy is written rather than the file itself."""
         return self._copy.isChecked()
 
     def _look(self) -> None:
@@ -204,6 +208,7 @@ class MetadataDialog(Dialog):
             super().reject()
 
     def done(self, result: int) -> None:
+        """Close the dialog, and discard a template that is being tried."""
         self._service.stop_trying()
         super().done(result)
 

@@ -49,6 +49,7 @@ class DiskCard(Panel):
         self.hide()
 
     def show_use(self, overview: Overview) -> None:
+        """Show the disk space of all models, as a sentence and as a bar."""
         count = len(overview.models)
         text = self.tr("{count} models take {total} on disk; {free} are free.")
         if count == 1:
@@ -100,6 +101,7 @@ class CopyCard(Panel):
         self.hide()
 
     def show_progress(self, path: str, share: float) -> None:
+        """Show how much of a file is copied, from 0.0 to 1.0."""
         self._file_label.setText(
             self.tr("Copying and checking {name}").format(name=PurePath(path).name)
         )
@@ -159,6 +161,7 @@ class ListPage(PartPage):
             self._build()
 
     def show_overview(self, overview: Overview) -> None:
+        """Show the models, if anything about them has changed."""
         changed = overview != self._overview
         self._overview = overview
         if changed:
@@ -168,6 +171,7 @@ class ListPage(PartPage):
             self._build()
 
     def show_facts(self, facts: Sequence[ListedFacts]) -> None:
+        """Show facts from models' files in their rows."""
         for row_facts in facts:
             self._facts[row_facts.id] = row_facts
             self._rows.show_facts(row_facts)
@@ -181,6 +185,7 @@ class ListPage(PartPage):
         self._show_instead(card)
 
     def show_check(self, check: SystemCheck) -> None:
+        """Show the result of the hardware check."""
         self._computer.show_check(check)
 
     def show_drop_hint(self, shown: bool) -> None:
@@ -192,6 +197,7 @@ class ListPage(PartPage):
         self._rows.focus_row(model)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Build the rows, which are not built while the page is hidden."""
         super().showEvent(event)
         self._build()
 

@@ -129,9 +129,11 @@ class ModelRow(Panel):
         self._used.setVisible(not facts.problem)
 
     def focus(self) -> None:
+        """Move the keyboard focus to the button that opens the model's page."""
         self._more.setFocus()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open the model's page after a click on the row."""
         inside = self.rect().contains(event.position().toPoint())
         if event.button() is Qt.MouseButton.LeftButton and inside:
             self.opened.emit(self._id)
@@ -220,10 +222,12 @@ class ModelRows(QWidget):
         self._show_rows(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows)))
 
     def show_facts(self, facts: ListedFacts) -> None:
+        """Show the facts from a model's file if its row exists."""
         if facts.id in self._rows:
             self._rows[facts.id][1].show_facts(facts)
 
     def focus_row(self, model: str) -> None:
+        """Move the keyboard focus to the row of a model, given by its id, if it exists."""
         if model in self._rows:
             self._rows[model][1].focus()
 

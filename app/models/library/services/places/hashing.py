@@ -27,6 +27,7 @@ class Share:
         self._done = 0
 
     def add(self, count: int) -> None:
+        """Report that `count` more bytes are done."""
         self._done += count
         self._progress(min(1.0, self._done / self._total))
 

@@ -46,14 +46,14 @@ def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
     discover.window.resize(1000, 640)
     discover.presenters.settings.set("zoom", 150)
     suggestions = discover.presenters.suggestions
-    discover.qtbot.waitUntil(lambda: suggestions.told is not None)
+    discover.qtbot.waitUntil(lambda: suggestions.last_offers is not None)
     offers = models_page(discover.window).discover.home.offers
     offers.show_looking()
     search(discover, "small")
     discover.qtbot.waitUntil(lambda: discover.has(f"result-{SMALL.id}"))
     field = discover.find(QLineEdit, "hubWords")
     discover.qtbot.wait(300)  # until it has been scrolled to
-    suggestions.offered.emit(suggestions.told)
+    suggestions.offered.emit(suggestions.last_offers)
     discover.qtbot.wait(300)
     discover.qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
 

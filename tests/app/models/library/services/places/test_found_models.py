@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.base.errors import ModelAmbiguous, ModelUnknown
-from app.models.library.services.places import collection, files
+from app.models.library.services.places import files, found_models
 from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.scan import Scan
 from engines.models.gguf.glance import Glance
@@ -204,7 +204,7 @@ def test_a_place_that_cannot_be_read_is_noted(here: Here, monkeypatch: pytest.Mo
     def forbidden(*_: object) -> Scan:
         raise PermissionError(13, "Permission denied", "/secret")
 
-    monkeypatch.setattr(collection, "scan_ollama", forbidden)
+    monkeypatch.setattr(found_models, "scan_ollama", forbidden)
     assert here.ids() == []
     assert here.library.notes() == ["/secret was skipped: it cannot be read (Permission denied)."]
 
@@ -255,7 +255,7 @@ def test_a_place_that_changed_while_it_was_looked_at_is_looked_at_again(
         raise FileNotFoundError(2, "gone", str(folder / "gone.gguf"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(collection, "scan_folder", fail)
+        patch.setattr(found_models, "scan_folder", fail)
         assert here.ids() == []
     assert here.ids() == ["m"]
 
