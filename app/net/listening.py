@@ -91,17 +91,13 @@ def addresses_here() -> tuple[str, ...]:
 
     up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
     addresses_up = (
-        ipaddress.ip_address(it.address)
+        ipaddress.ip_address(address.address)
         for name, addresses in psutil.net_if_addrs().items()
         if name in up
-        for it in addresses
-        if it.family == socket.AF_INET
+        for address in addresses
+        if address.family == socket.AF_INET
     )
-    return tuple(
-        str(address_)
-        for address_ in addresses_up
-        if not address_.is_loopback and not address_.is_link_local
-    )
+    return tuple(str(ip) for ip in addresses_up if not ip.is_loopback and not ip.is_link_local)
 
 
 def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
@@ -117,7 +113,7 @@ def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
             why = N_("There is no file {path}.", path=missing)
         elif isinstance(error, ssl.SSLError | ValueError):
             why = N_(
-                "{name} and {key_name} are no certificate with its unlocked key.",
+                "{name} and {key_name} are not a certificate and its unlocked key.",
                 name=certificate.name,
                 key_name=key.name,
             )

@@ -58,7 +58,7 @@ def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
         raise as_user_error(error, httpx2.URL(address).host) from error
     if not response.is_success:
         raise CollectorRefused(
-            N_("{host} did not take the traces.", host=response.url.host),
+            N_("{host} did not accept the traces.", host=response.url.host),
             N_(
                 "It answered {status_code} {reason_phrase}.",
                 status_code=response.status_code,

@@ -52,7 +52,7 @@ def is_certificate(error: BaseException) -> bool:
 
 def _certificate(host: str) -> CertificateRefused:
     return CertificateRefused(
-        N_("The certificate of {called} cannot be trusted.", called=host),
+        N_("The certificate of {host} cannot be trusted.", host=host),
         N_(
             "Nobody that this system trusts has signed it, it has expired, or the clock is "
             "wrong. A "
@@ -107,7 +107,7 @@ def _not_reached(error: Exception, host: str) -> NoConnection:
         why = N_("Nothing answers there: the service is down, or a firewall blocks it.")
     else:
         why = N_("This network does not lead to it, or it closed the connection at once.")
-    return NoConnection(N_("{called} cannot be reached.", called=host), why, _TRY_AGAIN)
+    return NoConnection(N_("{host} cannot be reached.", host=host), why, _TRY_AGAIN)
 
 
 def _proxy(error: Exception, host: str) -> ProxyRefused:

@@ -57,7 +57,7 @@ def cells(connection: LoggedConnection) -> tuple[str, ...]:
     host = f"{connection.host}:{connection.port}"
     return (
         f"{when:%Y-%m-%d %H:%M:%S}",
-        _tr("{host} by {proxy}").format(host=host, proxy=connection.proxy)
+        _tr("{host} via {proxy}").format(host=host, proxy=connection.proxy)
         if connection.proxy
         else host,
         purpose_word(connection.purpose),

@@ -44,8 +44,8 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     if is_metered():
         out.note(
             N_(
-                "This connection counts what it carries: {bytes_total} will come.",
-                bytes_total=size(wanted.bytes_total),
+                "This connection is metered: the download takes {size}.",
+                size=size(wanted.bytes_total),
             )
         )
     _set_limits(app.downloads, args.limit)
@@ -109,7 +109,7 @@ def _wait_for(queue: DownloadQueue, download: str, again: str, out: Output) -> i
     except KeyboardInterrupt:
         queue.pause(download)
         out.rewrite("")
-        out.note(N_("What has come is kept. `{again}` goes on with it.", again=again))
+        out.note(N_("The downloaded part is kept. `{again}` resumes it.", again=again))
         raise
     if now.state != "done":
         raise _error(now, again)
@@ -139,9 +139,9 @@ def _line(now: Download) -> str:
     share = now.bytes_done / total if total else 1.0
     parts = [f"{now.wanted.label} {bar(share)} of {size(total)}"]
     if now.state == "retrying" and now.retry_in_s is not None:
-        parts.append(N_("trying again in {retry_in_s} s", retry_in_s=f"{now.retry_in_s:.0f}"))
+        parts.append(N_("trying again in {seconds} s", seconds=f"{now.retry_in_s:.0f}"))
     elif now.state == "verifying":
-        parts.append(N_("checking what is here"))
+        parts.append(N_("checking the downloaded part"))
     if now.bytes_per_s is not None:
         parts.append(f"{size(now.bytes_per_s)}/s")
     if now.seconds_left is not None:
@@ -173,16 +173,16 @@ def _error(now: Download, again: str) -> AppError:
         return AppError(
             N_("The download was cancelled."),
             N_("It was cancelled in the window or by another command."),
-            N_("`{again}` begins anew.", again=again),
+            N_("`{again}` starts it again.", again=again),
         )
     if not now.what:
         return AppError(
             N_("The download was paused."),
             N_("It was paused in the window or by another command."),
-            N_("`{again}` goes on with it.", again=again),
+            N_("`{again}` resumes it.", again=again),
         )
     tokens = (
-        N_("{do} `hearth token set hf` takes one.", do=now.do)
+        N_("{do} `hearth token set hf` stores one.", do=now.do)
         if now.code in _SOLVED_BY_TOKEN
         else ""
     )
@@ -220,8 +220,8 @@ PULL = Command(
         REVISION,
         Argument(
             "--projector",
-            "also download the file with which the model sees or hears, or leave it out; by "
-            "default it comes where Hearth's catalogue names one",
+            "also download the file with which the model sees or hears, or leave it out; "
+            "by default it is included if Hearth's catalogue names one",
             action=argparse.BooleanOptionalAction,
             default=None,
         ),

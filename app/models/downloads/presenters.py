@@ -190,7 +190,7 @@ class DownloadList(QObject):
         finished = replace(download, state="done")
         self._tasks.run(
             lambda: self._with_model(finished),
-            lambda found: self.came.emit(*found),
+            lambda result: self.came.emit(*result),
             self.failed.emit,
             on=DOWNLOADS,
         )

@@ -100,20 +100,20 @@ class Slot:
                 continue  # missing, or a broken link
         return None
 
-    def take(self, found: Path) -> None:
+    def take(self, existing: Path) -> None:
         """Use a file that `find` returned as this one; copies no bytes where hard links work.
 
         Raises:
             OSError: The file cannot be linked or copied.
         """
-        if found in (self.pointer, self.blob):
-            self._point(found)
+        if existing in (self.pointer, self.blob):
+            self._point(existing)
             return
         temporary = self._temporary_path(self.blob)
         try:
-            os.link(found.resolve(), temporary)
+            os.link(existing.resolve(), temporary)
         except OSError:
-            shutil.copyfile(found, temporary)
+            shutil.copyfile(existing, temporary)
         replace_file(temporary, self.blob)
         self._point(self.blob)
 

@@ -73,10 +73,10 @@ class Hub:
         if query.mtp:
             searches = [(f"{words} mtp".strip(), tags), (words, [*tags, "mtp"])]
         answers = (self._list(words, tags, query) for words, tags in searches)
-        found = {
+        results = {
             result.id: result for result in chain.from_iterable(answers) if _matches(result, query)
         }
-        return sorted(found.values(), key=_ORDERS[query.sort])[: query.limit]
+        return sorted(results.values(), key=_ORDERS[query.sort])[: query.limit]
 
     def repository(
         self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
@@ -150,7 +150,7 @@ class Hub:
         last = start + length - 1
         answer = self._file("read a model's header", repository, file.path, (start, last))
         if answer.status_code != 206:
-            raise unreadable(N_("It is not the part of a file that was asked for."))
+            raise unreadable(N_("It is not the requested part of the file."))
         part = answer.headers.get("Content-Range")
         if part != f"bytes {start}-{last}/{file.size}" or len(answer.content) != length:
             raise unreadable(N_("It is another part of the file, or of another file."))

@@ -93,7 +93,7 @@ def first_byte(source: Source, response: httpx2.Response, requested: int) -> int
     """
     host = response.url.host
     if response.status_code == 416:
-        why = N_("It says that the file ends before byte {asked}.", asked=requested)
+        why = N_("It says that the file ends before byte {requested}.", requested=requested)
         raise Transient(words.unexpected_response(source, host, why), tries=1, of_ranges=True)
     if response.status_code == 200:
         length = response.headers.get("content-length")
@@ -108,9 +108,9 @@ def first_byte(source: Source, response: httpx2.Response, requested: int) -> int
         raise Transient(words.changed(source), tries=_FEW)
     if int(content_range[1]) != requested:
         why = N_(
-            "It sends the bytes from {found} on; those from {asked} on were asked for.",
-            found=content_range[1],
-            asked=requested,
+            "It sends the bytes from {start} on; those from {requested} on were requested.",
+            start=content_range[1],
+            requested=requested,
         )
         raise Transient(words.unexpected_response(source, host, why), tries=_FEW, of_ranges=True)
     return requested

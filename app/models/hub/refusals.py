@@ -69,7 +69,10 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
     if with_token:
         return GatedRepository(
             N_("Your account may not use “{repo}” yet.", repo=repo),
-            N_("Its owner gives it to people who have accepted its licence, at times one by one."),
+            N_(
+                "Its owner gives access to people who have accepted its licence, sometimes "
+                "to each of them individually."
+            ),
             N_(
                 "Open {page}, accept the licence with the account of your token, and try again.",
                 page=page,
@@ -78,7 +81,7 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
         )
     return GatedRepository(
         N_("“{repo}” requires an account.", repo=repo),
-        N_("Its owner gives it to people who have accepted its licence."),
+        N_("Its owner gives access to people who have accepted its licence."),
         N_("Open {page}, accept the licence, and give Hearth your token.", page=page),
         page,
         terminal=N_(
@@ -93,8 +96,8 @@ def _token(status: int, base: str) -> TokenRefused:
     if status == 403:
         return TokenRefused(
             N_("The Hub refused your token."),
-            N_("It may not read this: tokens can be limited to some repositories."),
-            N_("Give the token the right to read at {page}.", page=page),
+            N_("It does not give access to this: tokens can be limited to some repositories."),
+            N_("Give the token read access at {page}.", page=page),
         )
     return TokenRefused(
         N_("The Hub refused your token."),
@@ -130,7 +133,7 @@ def _revision(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
         N_("“{repo}” has no such revision.", repo=repo),
         N_("The Hub knows the repository, and no branch, tag or commit of that name."),
-        N_("Leave the revision out to take the newest."),
+        N_("Leave the revision out to use the newest."),
     )
 
 

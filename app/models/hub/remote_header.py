@@ -87,7 +87,7 @@ def _tensors_header(read: Read, file: RepoFile) -> bytes:
     if not 8 < end <= min(file.size, MOST):
         raise ModelDamaged(
             N_("“{name}” cannot be used.", name=Path(file.path).name),
-            N_("It does not begin as a safetensors file does."),
+            N_("It does not begin like a safetensors file."),
             N_("Choose another repository."),
         )
     return start + read(file, len(start), end - len(start)) if end > len(start) else start
@@ -102,7 +102,7 @@ def _gguf_header(read: Read, file: RepoFile) -> bytes:
         if not start.startswith(MAGIC):
             raise NotAModel(
                 N_("“{name}” is not a model.", name=name),
-                N_("It does not begin as a GGUF file does."),
+                N_("It does not begin like a GGUF file."),
                 N_("Choose another file or repository."),
             )
         try:

@@ -173,10 +173,10 @@ def _group_parts(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], l
         missing = [number for number in range(1, count + 1) if number not in numbered]
         if missing or len(numbered) != count:
             name = N_(
-                "{name}, {count} of {of} parts",
+                "{name}, {count} of {total} parts",
                 name=PurePosixPath(model_path).name,
                 count=len(numbered),
-                of=count,
+                total=count,
             )
             numbers = ", ".join(map(str, missing[:5])) + ("…" if len(missing) > 5 else "")
             left_out.append(

@@ -17,7 +17,7 @@ from app.kit.widgets.segments import Segments
 from app.models.discover.pages.discover_page import DiscoverPage
 from app.models.downloads.pages.downloads_page import DownloadsPage
 from app.models.library.pages.chooser import ModelChooser
-from app.models.library.pages.here_page import HerePage
+from app.models.library.pages.local_models_page import LocalModelsPage
 
 if TYPE_CHECKING:
     from app.window.presenters.window import WindowPresenters
@@ -46,12 +46,12 @@ class ModelsPage(QWidget):
         self._presenters = presenters
         self._navigation = navigation
         self._chooser = chooser
-        self.here = HerePage(presenters, notifier)
+        self.local_models = LocalModelsPage(presenters, notifier)
         self.discover = DiscoverPage(presenters, notifier)
         self.downloads = DownloadsPage(presenters.downloads, presenters.settings, notifier)
         self.downloads.discover.connect(lambda: self.show_part("discover"))
         self._parts: dict[str, QWidget] = {
-            "here": self.here,
+            "here": self.local_models,
             "discover": self.discover,
             "downloads": self.downloads,
         }
@@ -89,19 +89,19 @@ class ModelsPage(QWidget):
         self._presenters.system.check()
 
     def _connect(self, online: GoingOnline) -> None:
-        presenters, chooser, here = self._presenters, self._chooser, self.here
+        presenters, chooser, local_models = self._presenters, self._chooser, self.local_models
         go_to_chat = self._navigation.go_to_chat
-        here.use.connect(chooser.use_from_now_on)
-        here.details.use.connect(go_to_chat)
-        here.anyway.connect(presenters.generation.load_anyway)
-        here.anyway.connect(chooser.use_from_now_on)
-        here.anyway.connect(go_to_chat)
-        here.remove.connect(chooser.remove)
-        here.dropped.connect(chooser.take)
-        here.changed.connect(presenters.models.look)
-        chooser.shown.connect(here.show_models)
-        presenters.models.mtp_known.connect(here.list.mtp.show_model)
-        presenters.system.checked.connect(here.list.show_check)
+        local_models.use.connect(chooser.use_from_now_on)
+        local_models.details.use.connect(go_to_chat)
+        local_models.anyway.connect(presenters.generation.load_anyway)
+        local_models.anyway.connect(chooser.use_from_now_on)
+        local_models.anyway.connect(go_to_chat)
+        local_models.remove.connect(chooser.remove)
+        local_models.dropped.connect(chooser.take)
+        local_models.changed.connect(presenters.models.look)
+        chooser.shown.connect(local_models.show_models)
+        presenters.models.mtp_known.connect(local_models.list.mtp.show_model)
+        presenters.system.checked.connect(local_models.list.show_check)
         # An answer has priority over a check.
         presenters.generation.begun.connect(presenters.same_answer.stop)
         presenters.downloads.changed.connect(self.discover.show_downloads)
@@ -113,9 +113,9 @@ class ModelsPage(QWidget):
         """Show the state that was reported before this page existed."""
         presenters, chooser = self._presenters, self._chooser
         self._set_offline(presenters.is_offline)
-        self.here.show_models(chooser.entries(), chooser.current())
+        self.local_models.show_models(chooser.entries(), chooser.current())
         if presenters.models.last_mtp is not None:
-            self.here.list.mtp.show_model(*presenters.models.last_mtp)
+            self.local_models.list.mtp.show_model(*presenters.models.last_mtp)
         if presenters.downloads.known is not None:
             self.downloads.show_downloads(presenters.downloads.known)
             self.discover.show_downloads(presenters.downloads.known)

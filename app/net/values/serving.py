@@ -147,7 +147,7 @@ def parse_names(text: str) -> tuple[str, ...]:
             raise SettingsInvalid(
                 N_("“{name}” is not the name of a computer.", name=name),
                 N_("A name has no spaces, no port and no http:// before it."),
-                N_("Write one name a line, such as: box.local"),
+                N_("Write one name per line, such as: box.local"),
             )
     return names
 
@@ -165,7 +165,7 @@ def parse_aliases(text: str) -> dict[str, str]:
             )
         if alias in aliases:
             raise SettingsInvalid(
-                N_("“{alias}” is there twice.", alias=alias),
+                N_("“{alias}” occurs twice.", alias=alias),
                 N_("A name stands for one model."),
                 N_("Remove one of the lines."),
             )

@@ -108,9 +108,9 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
         yield home / "pip" / name
         yield Path(environment.get("APPDATA", str(home))) / "pip" / name
     elif sys.platform == "darwin":
-        yield Path(N_("/Library/Application Support/pip")) / name
+        yield Path("/Library/Application Support/pip") / name
         yield home / ".pip" / name
-        yield home / "Library" / N_("Application Support") / "pip" / name
+        yield home / "Library" / "Application Support" / "pip" / name
         yield home / ".config" / "pip" / name
     else:
         for folder in environment.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":"):
@@ -140,7 +140,9 @@ def _ask_uv(uv: str, environment: Mapping[str, str], *words: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise _unusable(N_("it said nothing for {uv_s} seconds", uv_s=f"{_UV_S:.0f}")) from error
+        raise _unusable(
+            N_("it did not answer for {seconds} seconds", seconds=f"{_UV_S:.0f}")
+        ) from error
     if result.returncode:
         message = next((line for line in result.stderr.splitlines() if line.strip()), "nothing")
         raise _unusable(_SECRET.sub("//…@", message.strip().rstrip(".")))

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
-from engines.sentences import N_
-
 JSON = "application/vnd.pypi.simple.v1+json"
-ACCEPT = N_("{json}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1", json=JSON)
+ACCEPT = f"{JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _MOST_LINKS = 100_000
 _SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
 

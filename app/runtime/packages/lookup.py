@@ -210,7 +210,7 @@ def _text(response: httpx2.Response, host: str) -> str:
         if len(read) > _MOST_PAGE:
             raise HostFailed(
                 N_("{host} does not answer like a package index.", host=host),
-                N_("Its page is longer than {most_page} MB.", most_page=_MOST_PAGE >> 20),
+                N_("Its page is longer than {size} MB.", size=_MOST_PAGE >> 20),
                 N_("Check the addresses of package indexes in pip's or uv's configuration."),
             )
     return read.decode("utf-8", "replace")
@@ -224,7 +224,7 @@ def _refused(host: str, status: int) -> HostFailed:
     why = N_("It answers with the error {status}.", status=status)
     if status in (401, 403):
         return HostFailed(
-            N_("The package index {host} does not let Hearth in.", host=host),
+            N_("The package index {host} refuses access.", host=host),
             why,
             N_("Check the name and password in its address, in pip's or uv's configuration."),
         )

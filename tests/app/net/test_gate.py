@@ -222,7 +222,7 @@ def test_going_offline_ends_what_is_under_way(
     from app.net import metered_stream as counted
 
     monkeypatch.setattr(client, "is_loopback", lambda _: False)
-    monkeypatch.setattr(counted, "_LOOK_S", 0.0)
+    monkeypatch.setattr(counted, "_CHECK_S", 0.0)
     server.replies["/file"] = Reply(b"x" * 1_000_000)
     with gate.for_purpose(PURPOSE), gate.client.stream("GET", f"{server.url}/file") as response:
         pieces = response.iter_raw()

@@ -61,7 +61,7 @@ def show_repository(app: App, args: argparse.Namespace, out: Output) -> int:
     ]
     if not choices_shown and choices:
         raise RepositoryUnknown(
-            N_("“{what}” is not there.", what=args.what),
+            N_("“{what}” is not in the repository.", what=args.what),
             N_(
                 "The repository has {choices}.",
                 choices=", ".join(choice.variant.label for choice in choices),

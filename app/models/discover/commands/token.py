@@ -55,17 +55,15 @@ def _show_saved(saved: KeptToken, service: str, out: Output) -> None:
     """
     status = saved.status
     if status.place == "memory":
-        whose = (
-            N_("The token belongs to {account} and works, but this", account=saved.account)
-            if saved.account
-            else "This"
-        )
         raise NoKeyring(
-            N_("The token was not kept."),
+            N_("The token was not stored."),
             N_(
-                "{whose} system has no keyring, and Hearth writes no token into a file.",
-                whose=whose,
-            ),
+                "The token belongs to {account} and works, but this system has no keyring, and "
+                "Hearth writes no token into a file.",
+                account=saved.account,
+            )
+            if saved.account
+            else N_("This system has no keyring, and Hearth writes no token into a file."),
             N_(
                 "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
                 "environment."
@@ -76,9 +74,9 @@ def _show_saved(saved: KeptToken, service: str, out: Output) -> None:
     out.value(
         {**_described(status, service), "account": saved.account},
         lambda: (
-            N_("Kept the token of {account}.", account=saved.account)
+            N_("Stored the token of {account}.", account=saved.account)
             if saved.account
-            else N_("Kept the token.")
+            else N_("Stored the token.")
         ),
     )
 
@@ -87,7 +85,7 @@ def _show(status: SecretStatus, service: str, out: Output) -> None:
     if status.warning:
         out.note(status.warning)
     sentence = (
-        N_("There is a token, {places}.", places=_PLACES[status.place])
+        N_("There is a token, {place}.", place=_PLACES[status.place])
         if status.present
         else N_("There is no token.")
     )
@@ -111,16 +109,16 @@ COMMAND = Command(
     verbs=(
         Command(
             "set",
-            "keep a token, read from standard input",
+            "store a token, read from standard input",
             _set,
             (
                 _SERVICE,
                 Argument(
-                    "--untested", "keep it without asking the Hub whose it is", action="store_true"
+                    "--untested", "store it without testing it on the Hub", action="store_true"
                 ),
             ),
         ),
-        Command("status", "show whether a token is kept, and where", _status, (_SERVICE,)),
+        Command("status", "show whether a token is stored, and where", _status, (_SERVICE,)),
         Command("clear", "delete a token", _clear, (_SERVICE,)),
     ),
 )

@@ -124,7 +124,7 @@ class OfferCard(Panel):
 
     def _facts(self) -> str:
         offer = self.offer
-        download = self.tr("about {disk_bytes}") if offer.about else "{0}"
+        download = self.tr("about {disk_bytes}") if offer.about else "{disk_bytes}"
         facts = [download.format(disk_bytes=size(offer.disk_bytes))]
         if not offer.at_least:
             rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)

@@ -91,20 +91,20 @@ class GateCard(Panel):
         title = QHBoxLayout()
         title.setSpacing(GRID)
         title.addWidget(Picture("lock", "accent_text"))
-        title.addWidget(Label(self.tr("Its owner wants to know who gets it"), "strong"), 1)
+        title.addWidget(Label(self.tr("Its owner wants to know who downloads it"), "strong"), 1)
         self.box.addLayout(title)
         consent = (
             self.tr("1.  Open its page, sign in, and accept the terms. Access is given at once.")
             if gate == "auto"
             else self.tr(
-                "1.  Open its page, sign in, and ask for access. Somebody has to grant it, which "
-                "may take days."
+                "1.  Open its page, sign in, and ask for access. Its owner has to grant it, "
+                "which may take days."
             )
         )
         second = (
-            self.tr("2.  Your token is here already. Come back and press “Download”.")
+            self.tr("2.  Hearth already has your token. Come back and press “Download”.")
             if has_token
-            else self.tr("2.  Make a token in your account that may read, and enter it here.")
+            else self.tr("2.  Create a token with read access in your account, and enter it here.")
         )
         for text in (consent, second):
             self.box.addWidget(Label(text, wrap=True))

@@ -40,8 +40,8 @@ class TokenDialog(Dialog):
         column.addWidget(
             Label(
                 self.tr(
-                    "It shows the Hub that you have accepted a model’s terms. One that may only "
-                    "read is enough. It goes to the Hub and to nobody else."
+                    "It shows the Hub that you have accepted a model’s terms. Read access is "
+                    "enough. Hearth sends it to the Hub and to nobody else."
                 ),
                 wrap=True,
             )

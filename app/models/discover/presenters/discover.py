@@ -202,7 +202,7 @@ class Discover:
             if choice is None:
                 raise HubUnreadable(
                     N_("{repo} has no {label}.", repo=offer.repo, label=offer.label),
-                    N_("Its owner has changed what is there since Hearth’s list was made."),
+                    N_("Its owner has changed the files since Hearth’s list was made."),
                     N_("Open its page under “Details” and choose another size."),
                 )
             companion, drafter = offer.drafter, None

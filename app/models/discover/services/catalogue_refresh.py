@@ -28,11 +28,11 @@ class Refreshed:
     """The result of a refresh.
 
     Attributes:
-        told: Repositories that the Hub described.
+        described: Repositories that the Hub described.
         missing: The other repositories, each with the reason.
     """
 
-    told: tuple[str, ...]
+    described: tuple[str, ...]
     missing: tuple[tuple[str, str], ...]
 
 

@@ -78,7 +78,7 @@ class Projectors:
         if projector is None:
             raise FileNotOnHub(
                 N_("{id} has no projector.", id=repository.id),
-                N_("Its owner has put none there, or has taken it away."),
-                N_("Choose another model that sees."),
+                N_("Its owner has not published one, or has removed it."),
+                N_("Choose another model that can see pictures."),
             )
         return wanted_file(repository, projector)

@@ -108,8 +108,8 @@ def note(
     if not picks:
         none = (
             N_(
-                "No model of the list fits into the {available_bytes} that are free",
-                available_bytes=amount(memory.available_bytes),
+                "No model on the list fits into the {size} of free memory",
+                size=amount(memory.available_bytes),
             )
             if listed
             else N_("The list of models is empty")
@@ -131,8 +131,8 @@ def note(
     if memory.limit_bytes:
         sentences.append(
             N_(
-                "This container may use {limit_bytes} of memory.",
-                limit_bytes=amount(memory.limit_bytes),
+                "This container may use {size} of memory.",
+                size=amount(memory.limit_bytes),
             )
         )
     if listed and memory.available_bytes < _BUSY * limit:
@@ -156,7 +156,7 @@ def note(
             N_("{name} {why}, so the processor does the work.", name=cards[0].name, why=why)
         )
     sentences += [
-        N_("{description} is not used: {why_not}", description=gpu.name, why_not=gpu.why_not)
+        N_("{name} is not used: {why_not}", name=gpu.name, why_not=gpu.why_not)
         for gpu in hardware.gpus
         if not gpu.usable and gpu.why_not and not gpu.integrated
     ]

@@ -77,7 +77,7 @@ def amount(download: Download) -> str:
     """Return the bytes and files of a download: 1.2 GB of 4.1 GB, 3 files."""
     wanted = download.wanted
     total = size(wanted.bytes_total)
-    text = _tr("{total} of {context}").format(total=size(download.bytes_done), context=total)
+    text = _tr("{done} of {total}").format(done=size(download.bytes_done), total=total)
     if download.state == "done":
         text = total
     count = len(wanted.files)

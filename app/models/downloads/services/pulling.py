@@ -99,8 +99,10 @@ def _not_in_repository(repository: Repository, name: HubName) -> FileNotOnHub:
         "no GGUF file that is a model"
     )
     return FileNotOnHub(
-        N_("{repository} does not have {asked}.", repository=repository.id, asked=requested),
-        N_("It has {there}.", there=available),
+        N_(
+            "{repository} does not have {requested}.", repository=repository.id, requested=requested
+        ),
+        N_("It has {available}.", available=available),
         N_("Choose one of those."),
         terminal=f"`hearth models show {repository.id}` lists what it has, with sizes.",
     )

@@ -70,7 +70,7 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     out.value(
         {**described(app, entry), "changed": args.key, "copy": args.copy is not None},
         lambda: N_(
-            "{id} has another {words}; its file is {path}.",
+            "The {words} of {id} was changed; its file is {path}.",
             id=entry.id,
             words=_WORDS[args.key],
             path=entry.path,

@@ -122,7 +122,7 @@ def _variant(app: App, repository: Repository, name: HubName) -> Variant:
         )
         raise ModelUnknown(
             N_("{repo} has no such model.", repo=name.repo),
-            N_("It offers these quantisations: {there}.", there=available),
+            N_("It offers these quantisations: {available}.", available=available),
             N_("Choose one of them, as owner/name:QUANT."),
         )
     return chosen

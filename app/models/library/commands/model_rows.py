@@ -106,7 +106,7 @@ def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
     """Return the sentence that confirms that a model or drafter was added."""
     added = N_("Added {name} as {id}", name=entry.name, id=entry.id)
     return (
-        N_("{added}; it guesses ahead for {targets}.", added=added, targets=", ".join(targets))
+        N_("{added}; it drafts for {models}.", added=added, models=", ".join(targets))
         if targets
         else f"{added}."
     )

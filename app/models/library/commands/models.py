@@ -93,8 +93,8 @@ def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
         if result.compared:
             return N_("{name} is intact: {sha256}.", name=result.entry.name, sha256=result.sha256)
         return N_(
-            "There was nothing to compare {name} with; what it is now is remembered for the next "
-            "time: {sha256}.",
+            "There was nothing to compare {name} with; its current checksum is kept for "
+            "the next check: {sha256}.",
             name=result.entry.name,
             sha256=result.sha256,
         )
@@ -126,7 +126,7 @@ def _set(app: App, args: argparse.Namespace, out: Output) -> int:
         if args.default:
             raise WrongUsage(
                 N_("Hearth did not understand that command."),
-                N_("--default needs the NAME of the setting that it takes back."),
+                N_("--default needs the NAME of the setting to reset."),
                 N_("`hearth models set M` shows those that are set."),
             )
         return _print_settings(app.manager.settings(args.what), out)
@@ -150,7 +150,7 @@ def _print_settings(values: Any, out: Output) -> int:
         dict(values),
         lambda: (
             table([(name, cell(value)) for name, value in values.items()])
-            or N_("Nothing is set for this model alone.")
+            or N_("This model has no settings of its own.")
         ),
     )
     return 0
@@ -165,7 +165,11 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def human() -> str:
         lines = [
-            N_("{id} is off the list; {path} stays.", id=deleted.entry.id, path=deleted.entry.path)
+            N_(
+                "{id} was removed from the list; {path} stays.",
+                id=deleted.entry.id,
+                path=deleted.entry.path,
+            )
         ]
         if deleted.files:
             lines = [
@@ -248,13 +252,13 @@ COMMAND = Command(
         EDIT,
         Command(
             "rm",
-            "take a model off the list; a downloaded one goes to the trash",
+            "remove a model from the list; a downloaded one goes to the trash",
             _remove,
             (
                 LISTED_MODEL,
                 Argument(
                     "--file",
-                    "move the file to the trash as well, wherever it lies",
+                    "move the file to the trash as well, wherever it is",
                     action="store_true",
                 ),
             ),

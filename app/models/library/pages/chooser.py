@@ -89,7 +89,7 @@ class ModelChooser(QObject):
         """Use a model in the open chat and confirm it; offer to use it for new chats too."""
         if not self._change(chat=model_id):
             return
-        text = self.tr("{called} answers in this chat.").format(called=self._called(model_id))
+        text = self.tr("{name} answers in this chat.").format(name=self._called(model_id))
         if self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
@@ -108,8 +108,8 @@ class ModelChooser(QObject):
         before = self._settings.current.model
         if not self._change(chat=model_id, usual=model_id):
             return
-        text = self.tr("{called} answers in this chat and in new ones.").format(
-            called=self._called(model_id)
+        text = self.tr("{name} answers in this chat and in new ones.").format(
+            name=self._called(model_id)
         )
         if before in (model_id, self._name(model_id)):
             self._say(text)
@@ -124,7 +124,7 @@ class ModelChooser(QObject):
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
         if self._change(usual=model):
-            self._say(self.tr("New chats use {called}.").format(called=self._called(model)))
+            self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
@@ -226,8 +226,8 @@ class ModelChooser(QObject):
         if targets is None:
             self.use_from_now_on(entry.id)
         else:
-            text = self.tr("{name} was added: it helps {targets} to answer faster.")
-            self._notifier.say(text.format(name=entry.name, targets=", ".join(targets)))
+            text = self.tr("{name} was added: it helps {models} answer faster.")
+            self._notifier.say(text.format(name=entry.name, models=", ".join(targets)))
 
     def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry

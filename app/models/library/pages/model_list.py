@@ -37,7 +37,7 @@ from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.kit.widgets.label import Label
-from app.models.library.pages.here_words import mtp_sentence
+from app.models.library.pages.model_words import mtp_sentence
 from app.models.library.pages.names import mtp_tip, name_of
 from app.models.library.values.overview import ListedFacts
 from app.models.library.values.quantisations import quantisation_of
@@ -538,7 +538,10 @@ def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
         )
     if facts is not None and facts.can and "embeds" in facts.can:
         lines.append(
-            _tr("choices", "It writes no answers: programs that ask Hearth get vectors from it.")
+            _tr(
+                "choices",
+                "It writes no answers: programs can get embeddings from it through Hearth.",
+            )
         )
     elif facts is not None and facts.mtp != "none":
         lines.append(mtp_tip(mtp_sentence(facts.mtp)))
@@ -556,9 +559,7 @@ def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]
         (
             _tr("choices", "On this computer")
             if len(local) == 1
-            else _tr("choices", "On this computer, {engine_called}").format(
-                engine_called=engine_called(engine)
-            ),
+            else _tr("choices", "On this computer, {engine}").format(engine=engine_called(engine)),
             group,
         )
         for engine, group in local

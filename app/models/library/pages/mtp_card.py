@@ -87,7 +87,7 @@ class MtpCard(Panel):
         self._bar.setRange(0, step.total)
         self._bar.setValue(step.done)
         self._step_label.setText(
-            self.tr("{total} of {context}").format(total=step.done + 1, context=step.total)
+            self.tr("{done} of {total}").format(done=step.done + 1, total=step.total)
         )
 
     def _ended(self, results: Sequence[Compared]) -> None:

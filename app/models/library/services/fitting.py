@@ -358,7 +358,10 @@ def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
     sentences = [judged.fit.reason]
     if judged.fit.verdict == "no":
         sentences.append(
-            N_("Loaded anyway, it is read from the disk again and again, and is very slow.")
+            N_(
+                "If it is loaded anyway, it is read from the disk again and again, and is "
+                "very slow."
+            )
         )
     if judged.plan.mtp_note and judged.fit.verdict != "no":
         sentences.append(judged.plan.mtp_note)

@@ -330,9 +330,7 @@ def _why_name_refused(name: str) -> str:
     if not name:
         return N_("The new name is empty.")
     if len(name) > _LONGEST_NAME:
-        return N_(
-            "The new name is longer than {longest_name} characters.", longest_name=_LONGEST_NAME
-        )
+        return N_("The new name is longer than {count} characters.", count=_LONGEST_NAME)
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         return N_("The new name contains invalid characters.")
     return ""

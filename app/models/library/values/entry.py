@@ -96,6 +96,6 @@ class ModelEntry:
         return () if self.on_server else self.parts or (self.path,)
 
 
-def others(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
+def other_models(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
     """Return all models but the current one, given by its id or name."""
     return [entry for entry in entries if current not in {entry.id, entry.name}]

@@ -31,7 +31,9 @@ def test_the_page_of_models_knows_the_model_in_use(ui: Ui) -> None:
     assert ui.presenters.models.last_mtp is not None
     _, sentence = ui.presenters.models.last_mtp
     ui.window.go_to("models")
-    assert sentence in {label.text() for label in models_page(ui.window).here.findChildren(QLabel)}
+    assert sentence in {
+        label.text() for label in models_page(ui.window).local_models.findChildren(QLabel)
+    }
 
 
 def test_it_is_made_once(ui: Ui) -> None:

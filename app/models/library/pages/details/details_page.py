@@ -23,8 +23,8 @@ from app.models.library.pages.details.fit_card import FitCard
 from app.models.library.pages.details.metadata_dialog import MetadataDialog
 from app.models.library.pages.details.model_facts_card import ModelFactsCard
 from app.models.library.pages.details.own_settings import OwnSettings
-from app.models.library.pages.here_words import used_words
 from app.models.library.pages.model_box import ModelBox
+from app.models.library.pages.model_words import used_words
 from app.models.library.pages.names import name_of
 from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.metadata import ModelMetadata

@@ -133,16 +133,16 @@ class TargetChoice(QWidget):
             column.addWidget(why)
         self._plan = Label("", "small", name="metadataPlan", wrap=True)
         column.addWidget(self._plan)
-        self._copy.toggled.connect(self._look)
+        self._copy.toggled.connect(self._update)
         self._copy.toggled.connect(self.changed)
-        self._look()
+        self._update()
 
     @property
     def is_copy(self) -> bool:
         """Whether a copy is written rather than the file itself."""
         return self._copy.isChecked()
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         if self.is_copy:
             text = self.tr("A copy of {copy_bytes} is written into Hearth’s folder of models.")
             self._plan.setText(text.format(copy_bytes=size(self._now.copy_bytes)))
@@ -172,7 +172,7 @@ class MetadataDialog(Dialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("metadataDialog", width=720, height=560, parent=parent)
-        self.set_title(self.tr("Metadata of “{entry}”").format(entry=name_of(now.entry)))
+        self.set_title(self.tr("Metadata of “{name}”").format(name=name_of(now.entry)))
         self._service = service
         self._notifier = notifier
         self._now = now
@@ -194,11 +194,11 @@ class MetadataDialog(Dialog):
         self._save = QPushButton(self.tr("Save"))
         self._lay_out()
         self._template.try_requested.connect(self._try)
-        self._template.changed.connect(self._look)
-        self._name.textChanged.connect(self._look)
-        self._context.valueChanged.connect(self._look)
+        self._template.changed.connect(self._update)
+        self._name.textChanged.connect(self._update)
+        self._context.valueChanged.connect(self._update)
         service.writing.connect(self._show_share)
-        self._look()
+        self._update()
 
     def reject(self) -> None:
         """Close the dialog, or stop the writing if it is under way."""
@@ -243,7 +243,7 @@ class MetadataDialog(Dialog):
             button.setAccessibleName(button.text())
         self.add_buttons(cancel, self._save)
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         """Enable *Save* if something changed."""
         changed = (
             self._name.text() != self._now.name

@@ -12,7 +12,7 @@ from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.share_bar import BarPart, ShareBar, limited
-from app.models.library.pages.here_words import mtp_sentence, source_sentence
+from app.models.library.pages.model_words import mtp_sentence, source_sentence
 from app.models.library.values.details import ModelDetails, TemplateAbilities
 from app.models.library.values.entry import ModelEntry
 
@@ -119,7 +119,7 @@ class ModelFactsCard(Panel):
     def _checked(self, entry: ModelEntry) -> str:
         if entry.verified is None:
             return self.tr("Not yet; use “Check the file”")
-        return self.tr("On {verified}: intact").format(verified=day(entry.verified))
+        return self.tr("On {day}: intact").format(day=day(entry.verified))
 
     def _mix(self, details: ModelDetails) -> ShareBar:
         tensors = details.file.tensors

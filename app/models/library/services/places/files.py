@@ -211,7 +211,11 @@ def _complete_groups(folder: Path, names: list[str], scan: Scan) -> Iterator[Gro
             yield from _group(part["stem"], parts_of(path), scan)
         elif (first := first_part(path)).name not in names:
             scan.notes.append(
-                N_("{files} was skipped. Not beside it: {listed}.", files=path, listed=first.name)
+                N_(
+                    "{file} was skipped. Missing beside it: {missing}.",
+                    file=path,
+                    missing=first.name,
+                )
             )
 
 
@@ -225,9 +229,9 @@ def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
             missing_names = tuple(path.name for path in files if not path.exists())
             scan.notes.append(
                 N_(
-                    "{files} was skipped. Not beside it: {listed}.",
-                    files=files[0],
-                    listed=listed(missing_names),
+                    "{file} was skipped. Missing beside it: {missing}.",
+                    file=files[0],
+                    missing=listed(missing_names),
                 )
             )
         return

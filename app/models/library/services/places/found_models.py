@@ -154,7 +154,7 @@ def _scan_or_skip(scan_place: _ScanPlace) -> Scan:
         drafters=[path for path in scan.drafters if is_text(str(path))],
         notes=scan.notes
         + [
-            N_("{files} was skipped: {no_text}", files=model.files[0], no_text=INVALID_NAME)
+            N_("{file} was skipped: {reason}", file=model.files[0], reason=INVALID_NAME)
             for model in nameless
         ],
     )

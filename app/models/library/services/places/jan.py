@@ -47,7 +47,7 @@ def _from_cards(data: Path, scan: Scan) -> Iterator[FoundModel]:
         model = _file(values.get("model_path"), data)
         if model is None:
             scan.notes.append(
-                N_("{card} was skipped: the model that it names is not there.", card=card)
+                N_("{card} was skipped: the model that it names does not exist.", card=card)
             )
             continue
         group = group_of(model, scan)

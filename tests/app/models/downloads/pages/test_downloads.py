@@ -80,12 +80,12 @@ def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -
     model = add(ui)
     wait_for(ui, model, "done")
     ui.qtbot.waitUntil(
-        lambda: state.text() == "Ready: a drafter, which helps tiny-Q4_0 to answer faster."
+        lambda: state.text() == "Ready: a drafter, which helps tiny-Q4_0 answer faster."
     )
     assert ui.has(f"use-{model}")
     ui.window.go_to("models", "here")
     notes = ui.find(QLabel, "modelNotes")
-    ui.qtbot.waitUntil(lambda: "which helps tiny-Q4_0 to answer faster." in notes.text())
+    ui.qtbot.waitUntil(lambda: "which helps tiny-Q4_0 answer faster." in notes.text())
 
 
 def test_without_downloads_the_page_leads_on(ui: Ui) -> None:
@@ -199,7 +199,7 @@ def test_offline_says_so_and_what_stopped_goes_on_online(ui: Ui, loopback: TestH
     name = add(ui)
     entry = ui.app.downloads._entries.find(name)
     # This Hub is on this computer, so being offline does not stop it: the queue is told so.
-    ui.app.downloads._entries.keep(entry, replace(entry.kept, state="paused", code="offline"))
+    ui.app.downloads._entries.save(entry, replace(entry.stored, state="paused", code="offline"))
     ui.app.downloads.start()
     assert one(ui, name).state == "paused"
     ui.click("downloadsGoOnline")

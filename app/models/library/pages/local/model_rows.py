@@ -21,7 +21,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
-from app.models.library.pages.here_words import (
+from app.models.library.pages.model_words import (
     mtp_sentence,
     source_sentence,
     source_word,
@@ -55,8 +55,8 @@ class MoreCard(Panel):
     def show_count(self, shown: int, all_of_them: int) -> None:
         """Show how many models are listed; hide the card if all are."""
         self._line.setText(
-            self.tr("{shown} of {all_of_them} models are shown.").format(
-                shown=figure(shown), all_of_them=figure(all_of_them)
+            self.tr("{shown} of {total} models are shown.").format(
+                shown=figure(shown), total=figure(all_of_them)
             )
         )
         self.setVisible(shown < all_of_them)
@@ -105,10 +105,10 @@ class ModelRow(Panel):
         else:
             use = QPushButton(self.tr("Use"))
             use.setObjectName(f"use-{entry.id}")
-            use.setAccessibleName(self.tr("Use {name_of}").format(name_of=name_of(entry)))
+            use.setAccessibleName(self.tr("Use {name}").format(name=name_of(entry)))
             use.clicked.connect(lambda: self.use.emit(entry.id))
             self.box.addWidget(use)
-        name = self.tr("Details of {name_of}").format(name_of=name_of(entry))
+        name = self.tr("Details of {name}").format(name=name_of(entry))
         self._more = IconButton("forward", name, f"details-{entry.id}")
         self._more.clicked.connect(lambda: self.opened.emit(entry.id))
         self.box.addWidget(self._more)

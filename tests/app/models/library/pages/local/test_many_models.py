@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton, QWid
 
 from app.base.folder import DataFolder
 from app.kit.look import icons
-from app.models.library.pages.here import model_rows
-from app.models.library.pages.here.model_rows import PORTION, ModelRow
+from app.models.library.pages.local import model_rows
+from app.models.library.pages.local.model_rows import PORTION, ModelRow
 from app.models.library.services.index import ModelIndex
 from app.models.library.services.places.found_models import FoundModels
 from tests.engines.gguf_files import write_llama

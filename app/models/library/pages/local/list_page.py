@@ -24,8 +24,8 @@ from app.kit.widgets.picture import Picture
 from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.share_bar import BarPart, ShareBar, limited
 from app.models.downloads.pages.download_words import served_words
-from app.models.library.pages.here.model_rows import ModelRows, RowContent
-from app.models.library.pages.here_words import order_word
+from app.models.library.pages.local.model_rows import ModelRows, RowContent
+from app.models.library.pages.model_words import order_word
 from app.models.library.pages.mtp_card import MtpCard
 from app.models.library.pages.names import name_of
 from app.models.library.pages.part_page import PartPage
@@ -261,6 +261,6 @@ class ListPage(PartPage):
     def _make_drop_hint(self) -> Panel:
         hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
         hint.box.addWidget(Picture("download", "accent_text"))
-        hint.box.addWidget(Label(self.tr("Drop to add the model file."), "strong"), 1)
+        hint.box.addWidget(Label(self.tr("Drop the model file to add it."), "strong"), 1)
         hint.hide()
         return hint

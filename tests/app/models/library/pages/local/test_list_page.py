@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.shipped import STARTER
-from app.models.library.pages.here.model_rows import ModelRow
+from app.models.library.pages.local.model_rows import ModelRow
 from app.models.library.pages.model_picker import ModelPicker
 from tests.app.models.library.services.places.layouts import put_in_ollama, put_on_hub
 from tests.engines.gguf_files import write_llama
@@ -43,7 +43,7 @@ def models(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def here(models: Path, ui: Ui) -> Ui:
+def local_models(models: Path, ui: Ui) -> Ui:
     ui.press("Ctrl+M")
     ui.qtbot.waitUntil(lambda: ui.has("model-small-f16"))
     return ui
@@ -256,7 +256,7 @@ def drop(ui: Ui, *paths: Path) -> None:
     """Let files go over the page, as the window system tells of it."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    page = models_page(ui.window).here
+    page = models_page(ui.window).local_models
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     enter = QDragEnterEvent(QPointF(9, 9).toPoint(), copy, data, left, none)

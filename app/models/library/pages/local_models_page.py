@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.kit.notify import Notifier
 from app.models.library.pages.details.details_page import DetailsPage
-from app.models.library.pages.here.list_page import ListPage
+from app.models.library.pages.local.list_page import ListPage
 from app.models.library.presenters.models import Models, is_model_file
 from app.models.library.presenters.overview import ModelOverview
 from app.models.library.values.entry import ModelEntry
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.window.presenters.window import WindowPresenters
 
 
-class HerePage(QStackedWidget):
+class LocalModelsPage(QStackedWidget):
     """The list of models on this computer and the page of one model.
 
     Signals:
