@@ -212,7 +212,7 @@ def _complete_groups(folder: Path, names: list[str], scan: Scan) -> Iterator[Gro
         elif (first := first_part(path)).name not in names:
             scan.notes.append(
                 N_(
-                    "{file} was skipped. Missing beside it: {missing}.",
+                    "{file} was skipped. Not beside it: {missing}.",
                     file=path,
                     missing=first.name,
                 )
@@ -229,7 +229,7 @@ def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
             missing_names = tuple(path.name for path in files if not path.exists())
             scan.notes.append(
                 N_(
-                    "{file} was skipped. Missing beside it: {missing}.",
+                    "{file} was skipped. Not beside it: {missing}.",
                     file=files[0],
                     missing=listed(missing_names),
                 )

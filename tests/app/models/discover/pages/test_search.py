@@ -99,7 +99,7 @@ def test_a_late_answer_to_an_older_search_is_dropped(
     assert discover.has("searching")
     seen: list[list[SearchResult]] = []
     results = models_page(discover.window).discover.home.results
-    monkeypatch.setattr(results, "show_found", seen.append)
+    monkeypatch.setattr(results, "show_results", seen.append)
     hub.hold.set()
     discover.qtbot.waitUntil(lambda: bool(seen))
     assert seen == [[SMALL]]

@@ -183,7 +183,7 @@ def test_nothing_is_opened_as_long_as_no_folder_changes(
     def refuse(path: Path, _scan: Scan) -> Glance | None:
         raise AssertionError(f"{path} was looked at again")
 
-    monkeypatch.setattr(files, "look", refuse)
+    monkeypatch.setattr(files, "glance_at", refuse)
     assert here.ids() == ["m"]
     os.utime(link.parent)
     with pytest.raises(AssertionError, match="looked at again"):
