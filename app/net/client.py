@@ -18,7 +18,7 @@ from app.base.errors import Offline
 from app.net.connection_pool import ConnectionPool
 from app.net.entry import LedgerEntry
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
-from app.net.metered_stream import Received, Sent
+from app.net.metered_stream import CountedRequest, CountedResponse
 from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
@@ -149,7 +149,7 @@ class GatedTransport(httpx2.BaseTransport):
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=Received(response, entry, check_reach, connection, deadline),
+            stream=CountedResponse(response, entry, check_reach, connection, deadline),
             extensions=response.extensions,
         )
 
@@ -282,6 +282,6 @@ def _counted(request: httpx2.Request, url: httpx2.URL, entry: LedgerEntry) -> ht
         request.method,
         url,
         headers=request.headers,
-        stream=Sent(request, entry),
+        stream=CountedRequest(request, entry),
         extensions=request.extensions,
     )

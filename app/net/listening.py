@@ -85,7 +85,7 @@ def port_of(listening: socket.socket) -> int:
     return int(listening.getsockname()[1])
 
 
-def addresses_here() -> tuple[str, ...]:
+def own_addresses() -> tuple[str, ...]:
     """Return the IPv4 addresses at which other computers can reach this one."""
     import psutil
 
@@ -188,7 +188,7 @@ class PatientProtocol(H11Protocol):
         """Keep the connection while a whole request is being answered; TLS cannot do that."""
         stays = self._is_answered and not self.cycle.more_body and self.scheme == "http"
         if stays:
-            self._asking = self.loop.call_later(self.ASK_S, self._ask_if_there, self.AGAIN_S)
+            self._asking = self.loop.call_later(self.ASK_S, self._probe_client, self.AGAIN_S)
         return stays
 
     def data_received(self, data: bytes) -> None:
@@ -216,7 +216,7 @@ class PatientProtocol(H11Protocol):
         super().resume_writing()
         self._stalled.cancel()
 
-    def _ask_if_there(self, again_s: float) -> None:
+    def _probe_client(self, again_s: float) -> None:
         """Send something that shows whether a client that closed its side is still there."""
         cycle = self.cycle
         if self.transport.is_closing() or cycle.response_complete:
@@ -225,7 +225,7 @@ class PatientProtocol(H11Protocol):
         if not cycle.response_started and cycle.scope["http_version"] == "1.1":
             continue_ = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
             self.transport.write(self.conn.send(continue_) or b"")
-        self._asking = self.loop.call_later(again_s, self._ask_if_there, self.ASK_S)
+        self._asking = self.loop.call_later(again_s, self._probe_client, self.ASK_S)
 
     @property
     def _is_answered(self) -> bool:

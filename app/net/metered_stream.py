@@ -21,7 +21,7 @@ _CHECK_S = 0.5
 """The seconds between two checks, while a body arrives, of whether Hearth is offline."""
 
 
-class Sent(httpx2.SyncByteStream):
+class CountedRequest(httpx2.SyncByteStream):
     """The body of a request, whose bytes are counted."""
 
     def __init__(self, request: httpx2.Request, entry: LedgerEntry) -> None:
@@ -38,7 +38,7 @@ class Sent(httpx2.SyncByteStream):
         self._body.close()
 
 
-class Received(httpx2.SyncByteStream):
+class CountedResponse(httpx2.SyncByteStream):
     """The body of a response, whose bytes are counted.
 
     It ends soon after Hearth goes offline, or at its deadline. The body of a redirect is empty:

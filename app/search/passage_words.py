@@ -54,7 +54,7 @@ One of them says as much as this many letters of an alphabet.
 
 
 @dataclass(frozen=True)
-class AskedWord:
+class QuestionWord:
     """A word of a question.
 
     Attributes:
@@ -119,7 +119,7 @@ def quoted_words(quote: str) -> list[str]:
     return sorted(weights, key=lambda words: (-weights[words], words))
 
 
-def asked_words(question: str) -> list[AskedWord]:
+def question_words(question: str) -> list[QuestionWord]:
     """Return the words of a question, each once; common ones only if all are common."""
     words = list(dict.fromkeys(_question_words(_composed(question))))
     return [word for word in words if not word.common] or words
@@ -140,19 +140,19 @@ def _with_code(match: re.Match[str]) -> str:
     return f"{match[0]} {letters}{number}" if letters.lower() in COMMON else match[0]
 
 
-def _question_words(question: str) -> Iterator[AskedWord]:
+def _question_words(question: str) -> Iterator[QuestionWord]:
     folded, places = fold_each(question)
     runs = list(_RUN.finditer(folded))
     joined = _joined(folded, runs)
     for run in runs:
         if run["pairs"]:
-            yield from _asked_pairs(run[0])
+            yield from _paired_words(run[0])
             continue
         word = run[0].strip("_")
         if word:
             written = question[places[run.start()] : places[run.end() - 1] + 1]
             forms = dict.fromkeys((*_forms(word), *joined.get(run.start(), ())))
-            yield AskedWord(tuple(forms), names=_is_name(written))
+            yield QuestionWord(tuple(forms), names=_is_name(written))
 
 
 def _is_name(word: str) -> bool:
@@ -218,18 +218,18 @@ def _makes_a_code(folded: str, before: re.Match[str], run: re.Match[str]) -> boo
     return bool(_CLOSE.fullmatch(between)) and len(kinds) == 2
 
 
-def _asked_pairs(run: str) -> Iterator[AskedWord]:
+def _paired_words(run: str) -> Iterator[QuestionWord]:
     """Yield the pairs of a run, and its Chinese letters, each of which can be a word."""
     pairs = in_pairs(run).split()
     if len(pairs) == 1:
-        yield AskedWord((tuple(pairs),), paired=True, begins=True)
+        yield QuestionWord((tuple(pairs),), paired=True, begins=True)
         return
     for pair, following in pairwise(pairs):
         forms: tuple[tuple[str, ...], ...] = ((pair,),)
         if _ALPHABETIC.match(pair) and len(following) == 2:
             forms = (*forms, (pair, following))
-        yield AskedWord(forms, paired=True)
+        yield QuestionWord(forms, paired=True)
     for place, letter in enumerate(run):
         if _HAN.match(letter):
             within = tuple(pair for pair in pairs[max(0, place - 1) : place + 1] if len(pair) == 2)
-            yield AskedWord(((letter,),), paired=True, begins=True, within=within)
+            yield QuestionWord(((letter,),), paired=True, begins=True, within=within)

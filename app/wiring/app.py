@@ -56,7 +56,7 @@ from app.models.library.services.library import Library
 from app.models.library.services.manager import ModelManager
 from app.models.library.services.mtp_advice import with_catalogue
 from app.models.library.services.places.found_models import FoundModels
-from app.models.library.services.places.places import places_here
+from app.models.library.services.places.places import local_places
 from app.models.library.services.served import served_models
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import ModelEntry
@@ -337,7 +337,7 @@ class App:
         def further() -> tuple[Path, ...]:
             return folders_named(self.settings.read().model_folders)
 
-        return FoundModels(places_here(), self.folder.models, further)
+        return FoundModels(local_places(), self.folder.models, further)
 
     @once
     def library(self) -> Library:

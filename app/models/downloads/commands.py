@@ -14,7 +14,7 @@ from app.kit.terminal.arguments import REVISION, USUAL
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, bar, size, table
 from app.models.downloads.services.metered import is_metered
-from app.models.downloads.services.pulling import wanted_of
+from app.models.downloads.services.pulling import request_of
 from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
 from app.models.downloads.values.downloads import Download
 from app.models.hub.retry import Patience
@@ -40,16 +40,16 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     repository = app.hub.repository(name.repo, revision)
     along = app.projectors.of_repo(name.repo) is not None
     projector = along if args.projector is None else args.projector
-    wanted = wanted_of(repository, name, revision, app.fitting.quick, projector=projector)
+    request = request_of(repository, name, revision, app.fitting.quick, projector=projector)
     if is_metered():
         out.note(
             N_(
                 "This connection is metered: the download takes {size}.",
-                size=size(wanted.bytes_total),
+                size=size(request.bytes_total),
             )
         )
     _set_limits(app.downloads, args.limit)
-    added = app.downloads.add(wanted)
+    added = app.downloads.add(request)
     return _wait_for(app.downloads, added.id, N_("hearth models pull {what}", what=args.what), out)
 
 
@@ -157,13 +157,13 @@ def _time(seconds: float) -> str:
 
 
 def _pulled(now: Download, paths: list[Path]) -> dict[str, Any]:
-    wanted = now.wanted
+    request = now.wanted
     return {
-        "repo": wanted.repo,
-        "revision": wanted.revision,
-        "files": [file.path for file in wanted.files],
+        "repo": request.repo,
+        "revision": request.revision,
+        "files": [file.path for file in request.files],
         "paths": [str(path) for path in paths],
-        "bytes": wanted.bytes_total,
+        "bytes": request.bytes_total,
         "sha256_verified": True,
     }
 
@@ -192,12 +192,12 @@ def _error(now: Download, again: str) -> AppError:
 
 
 def _value(download: Download) -> dict[str, Any]:
-    wanted = download.wanted
-    value = asdict(replace(download, wanted=replace(wanted, files=())))
+    request = download.wanted
+    value = asdict(replace(download, wanted=replace(request, files=())))
     del value["runner"]
-    value["wanted"] = {"repo": wanted.repo, "revision": wanted.revision, "label": wanted.label}
-    value["wanted"]["files"] = [file.path for file in wanted.files]
-    return {**value, "bytes_total": wanted.bytes_total}
+    value["wanted"] = {"repo": request.repo, "revision": request.revision, "label": request.label}
+    value["wanted"]["files"] = [file.path for file in request.files]
+    return {**value, "bytes_total": request.bytes_total}
 
 
 def _row(download: Download) -> tuple[str, ...]:

@@ -31,18 +31,18 @@ class DownloadList(QObject):
     """The downloads as the window shows them.
 
     Attributes:
-        known: The last value of `changed`; None before the first.
+        last_downloads: The last value of `changed`; None before the first.
 
     Signals:
         changed: A tuple of Download; at most four times a second, however fast the bytes come.
-        came: A Download that is complete, and its ModelEntry in the library, or None.
+        completed: A Download that is complete, and its ModelEntry in the library, or None.
         chosen: The ModelEntry of a download that the user wants to use.
         metered: Whether the connection is metered.
         failed: The error of a request.
     """
 
     changed = Signal(object)
-    came = Signal(object, object)
+    completed = Signal(object, object)
     chosen = Signal(object)
     metered = Signal(bool)
     failed = Signal(Exception)
@@ -58,7 +58,7 @@ class DownloadList(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.known: tuple[Download, ...] | None = None
+        self.last_downloads: tuple[Download, ...] | None = None
         self._queue = queue
         self._library = library
         self._is_metered = metered
@@ -99,7 +99,7 @@ class DownloadList(QObject):
 
         self._tasks.run(work, self._show, self._fail, on=DOWNLOADS)
 
-    def look_if_metered(self) -> None:
+    def check_metered(self) -> None:
         """Check whether the connection is metered, and emit `metered`."""
         self._tasks.run(
             lambda: bool(self._is_metered()), self.metered.emit, self.failed.emit, on=DOWNLOADS
@@ -162,7 +162,7 @@ class DownloadList(QObject):
 
     def _show(self, downloads: tuple[Download, ...]) -> None:
         self._finish_reading()
-        self.known = downloads
+        self.last_downloads = downloads
         self.changed.emit(downloads)
 
     def _fail(self, error: Exception) -> None:
@@ -190,7 +190,7 @@ class DownloadList(QObject):
         finished = replace(download, state="done")
         self._tasks.run(
             lambda: self._with_model(finished),
-            lambda result: self.came.emit(*result),
+            lambda result: self.completed.emit(*result),
             self.failed.emit,
             on=DOWNLOADS,
         )
@@ -208,8 +208,10 @@ class DownloadList(QObject):
         if entry is not None:
             self._models.add(download.id)
             return download, entry
-        wanted = download.wanted
-        served = (self._library.served_by_download(wanted.repo, file.path) for file in wanted.files)
+        request = download.wanted
+        served = (
+            self._library.served_by_download(request.repo, file.path) for file in request.files
+        )
         return replace(
             download, serves=next((names for names in served if names is not None), None)
         ), None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.base.db import Database
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from engines.sentences import packed, unpacked
 
@@ -26,7 +26,8 @@ class DownloadStore:
                 "FROM downloads ORDER BY position, rowid"
             ).fetchall()
         return [
-            Download(**{**unpacked(dict(row)), "wanted": _wanted(row["wanted"])}) for row in rows
+            Download(**{**unpacked(dict(row)), "wanted": _request_from_json(row["wanted"])})
+            for row in rows
         ]
 
     def add(self, download: Download) -> None:
@@ -61,7 +62,7 @@ class DownloadStore:
             db.executemany("DELETE FROM downloads WHERE id = ?", [(one,) for one in ids])
 
 
-def _wanted(text: str) -> Wanted:
+def _request_from_json(text: str) -> DownloadRequest:
     value = json.loads(text)
     value["files"] = tuple(RepoFile(**file) for file in value["files"])
-    return Wanted(**value)
+    return DownloadRequest(**value)

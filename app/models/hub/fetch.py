@@ -19,7 +19,7 @@ from app.models.hub.retry import Patience
 from app.models.hub.source import Source
 from app.models.hub.space import as_user_errors
 from app.models.hub.transfer import Checking, Retrying, Step, Terms, transfer
-from app.models.hub.values.hub import WantedFile
+from app.models.hub.values.hub import FileRequest
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -94,14 +94,14 @@ class Fetcher:
         self._token = token
         self._terms = terms
         self.patience = terms.patience
-        self._git_names: dict[WantedFile, str] = {}
+        self._git_names: dict[FileRequest, str] = {}
 
     @property
     def limiter(self) -> Limiter:
         """The speed limit of all downloads."""
         return self._terms.limiter
 
-    def fetch(self, item: WantedFile, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
+    def fetch(self, item: FileRequest, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
         """Download a file and check every byte of it.
 
         A file that is already in the cache is read once to check it and is not transferred again; a
@@ -140,14 +140,14 @@ class Fetcher:
                 remove_part(slot.part)
                 return placed
 
-    def arrived(self, item: WantedFile) -> tuple[int, int]:
+    def arrived(self, item: FileRequest) -> tuple[int, int]:
         """Return how many bytes of a file are here, in whole or in part, and the disk they take."""
         slot = self._slot(item)
         if slot.find(item.file.size) is not None:
             return item.file.size, item.file.size
         return arrived(slot.part)
 
-    def forget(self, item: WantedFile) -> None:
+    def forget(self, item: FileRequest) -> None:
         """Remove the part of a file, unless another process is working on it.
 
         Raises:
@@ -161,7 +161,7 @@ class Fetcher:
                 with suppress(Cancelled), slot.locked(at_once):
                     remove_part(slot.part)
 
-    def _slot(self, item: WantedFile) -> Slot:
+    def _slot(self, item: FileRequest) -> Slot:
         try:
             checksum = self._checksum(item)
             return Slot(self.root, item.repo, item.commit, item.file.path, checksum)
@@ -175,11 +175,11 @@ class Fetcher:
                 N_("Choose another repository, and report this one to the Hub."),
             ) from error
 
-    def _checksum(self, item: WantedFile) -> str:
+    def _checksum(self, item: FileRequest) -> str:
         """Return a file's checksum, or `UNKNOWN` until the checksum of a small file is known."""
         return item.file.sha256 or self._git_names.get(item, UNKNOWN)
 
-    def _source(self, item: WantedFile) -> Source:
+    def _source(self, item: FileRequest) -> Source:
         from huggingface_hub import hf_hub_url
 
         url = hf_hub_url(item.repo, item.file.path, revision=item.commit, endpoint=endpoint())
@@ -188,7 +188,7 @@ class Fetcher:
         return Source(url, item.repo, name, item.file.size, self._checksum(item), token)
 
     def _is_intact(
-        self, item: WantedFile, existing: Path, tell: Callable[[Step], None], cancel: CancelToken
+        self, item: FileRequest, existing: Path, tell: Callable[[Step], None], cancel: CancelToken
     ) -> bool:
         done = 0
         checksum = self._checksum(item)

@@ -181,7 +181,7 @@ def _refused(source: Source, response: httpx2.Response) -> AppError:
     """Make the error for a refusal by the Hub: no access, or no such file."""
     status, code = response.status_code, response.headers.get("x-error-code", "EntryNotFound")
     if not source.repo:
-        return words.not_given(source, response.url.host, status)
+        return words.file_refused(source, response.url.host, status)
     if status in (404, 410) and code == "EntryNotFound":
         return words.missing(source)
     with_token = source.token is not None

@@ -50,7 +50,7 @@ _NOT_MODEL_WORDS: Final = {
 
 
 @dataclass(frozen=True)
-class Incomplete:
+class IncompleteModel:
     """Files that look like a model but cannot be chosen.
 
     Attributes:
@@ -76,7 +76,7 @@ class RepositoryModels:
     variants: tuple[Variant, ...] = ()
     drafters: tuple[RepoFile, ...] = ()
     projectors: tuple[RepoFile, ...] = ()
-    left_out: tuple[Incomplete, ...] = ()
+    left_out: tuple[IncompleteModel, ...] = ()
 
     def drafter_for(self, variant: Variant) -> RepoFile | None:
         """Return the nearest drafter of a variant, which is downloaded with it.
@@ -157,7 +157,9 @@ def _is_assistant(path: str, repo: str) -> bool:
     return set(_WORDS.split(f"{repo}/{path}".lower())) >= _ASSISTANT
 
 
-def _group_parts(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list[Incomplete]]:
+def _group_parts(
+    files: Sequence[RepoFile], repo: str
+) -> tuple[list[Variant], list[IncompleteModel]]:
     """Make one variant of each model file, or of all the parts of a split model."""
     variants: list[Variant] = []
     parts: dict[tuple[str, int], dict[int, RepoFile]] = {}
@@ -168,7 +170,7 @@ def _group_parts(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], l
         else:
             model_path = f"{PurePosixPath(file.path).parent}/{_stem(file)}"
             parts.setdefault((model_path, int(split[2])), {})[int(split[1])] = file
-    left_out: list[Incomplete] = []
+    left_out: list[IncompleteModel] = []
     for (model_path, count), numbered in parts.items():
         missing = [number for number in range(1, count + 1) if number not in numbered]
         if missing or len(numbered) != count:
@@ -180,7 +182,7 @@ def _group_parts(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], l
             )
             numbers = ", ".join(map(str, missing[:5])) + ("…" if len(missing) > 5 else "")
             left_out.append(
-                Incomplete(
+                IncompleteModel(
                     name,
                     N_(
                         "Of its {count} parts these are missing: {numbers}.",

@@ -71,7 +71,7 @@ def missing(source: Source) -> AppError:
     )
 
 
-def not_given(source: Source, host: str, status: int) -> AppError:
+def file_refused(source: Source, host: str, status: int) -> AppError:
     """Make the error for a package index whose host does not send the file."""
     return HostFailed(
         N_("{host} refuses to send {name}.", host=host, name=source.name),

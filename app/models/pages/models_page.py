@@ -70,7 +70,7 @@ class ModelsPage(QWidget):
             self._stack.addWidget(part)
         self._head().lay_over(self._stack, self)
         self._connect(online)
-        self._show_what_is_known()
+        self._show_current_state()
 
     @property
     def part(self) -> str:
@@ -99,8 +99,8 @@ class ModelsPage(QWidget):
         local_models.remove.connect(chooser.remove)
         local_models.dropped.connect(chooser.take)
         local_models.changed.connect(presenters.models.look)
-        chooser.shown.connect(local_models.show_models)
-        presenters.models.mtp_known.connect(local_models.list.mtp.show_model)
+        chooser.announced.connect(local_models.show_models)
+        presenters.models.mtp_read.connect(local_models.list.mtp.show_model)
         presenters.system.checked.connect(local_models.list.show_check)
         # An answer has priority over a check.
         presenters.generation.begun.connect(presenters.same_answer.stop)
@@ -109,16 +109,16 @@ class ModelsPage(QWidget):
             part.go_online.connect(online.go_online)
         online.changed.connect(self._set_offline)
 
-    def _show_what_is_known(self) -> None:
+    def _show_current_state(self) -> None:
         """Show the state that was reported before this page existed."""
         presenters, chooser = self._presenters, self._chooser
         self._set_offline(presenters.is_offline)
         self.local_models.show_models(chooser.entries(), chooser.current())
         if presenters.models.last_mtp is not None:
             self.local_models.list.mtp.show_model(*presenters.models.last_mtp)
-        if presenters.downloads.known is not None:
-            self.downloads.show_downloads(presenters.downloads.known)
-            self.discover.show_downloads(presenters.downloads.known)
+        if presenters.downloads.last_downloads is not None:
+            self.downloads.show_downloads(presenters.downloads.last_downloads)
+            self.discover.show_downloads(presenters.downloads.last_downloads)
 
     def _set_offline(self, offline: bool) -> None:
         self.downloads.set_offline(offline)

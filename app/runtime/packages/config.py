@@ -41,7 +41,7 @@ class Indexes:
     links: tuple[str, ...] = ()
 
 
-def indexes_here(uv: str) -> Indexes:
+def configured_indexes(uv: str) -> Indexes:
     """Return the indexes that the user has configured. Raises EngineNotMade.
 
     Args:

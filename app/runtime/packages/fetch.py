@@ -69,7 +69,7 @@ class PackageFetcher:
             if cancel.cancelled:
                 raise Cancelled
             target = folder / file.name
-            if not _is_here(target, file, cancel):
+            if not _is_complete(target, file, cancel):
                 self._fetch(file, lookup, target, count, cancel)
             count.finish(file, target.stat().st_size)
 
@@ -131,7 +131,7 @@ class _ByteCount:
         self._tell(Progress(self._done, max(self._total, self._done), file.name))
 
 
-def _is_here(target: Path, file: LockedFile, cancel: CancelToken) -> bool:
+def _is_complete(target: Path, file: LockedFile, cancel: CancelToken) -> bool:
     """Return whether the file is complete and unchanged. Raises Cancelled."""
     if not target.exists():
         return False

@@ -48,7 +48,7 @@ class EngineSwitchController(QObject):
         self._knows_vllm = self._knows_servers = False
         self._vllm_is_here: bool | None = None
         self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
-        chooser.shown.connect(self.show)
+        chooser.announced.connect(self.show)
         page.shown.connect(self.show)
         picking.opening.connect(self._look_elsewhere)
         picking.other_engine.connect(self._take)

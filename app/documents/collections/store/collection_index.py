@@ -47,7 +47,7 @@ from app.documents.values.documents import (
     passages,
     unread_from,
 )
-from app.search.passage_words import asked_words, content_words_in, quoted_words
+from app.search.passage_words import content_words_in, question_words, quoted_words
 from engines.sentences import N_, packed, unpacked
 
 if TYPE_CHECKING:
@@ -577,7 +577,7 @@ class CollectionIndex:
         return found
 
     def _by_words(self, question: str) -> Ranking:
-        words = asked_words(question)
+        words = question_words(question)
         if not words:
             return []
         with self._file.read() as db:

@@ -12,7 +12,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.values.offers import Choice
-from app.models.hub.repository import Incomplete, choose
+from app.models.hub.repository import IncompleteModel, choose
 from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult
 from app.models.hub.values.names import hub_name
 from app.models.hub.values.tags import drafts_ahead
@@ -146,7 +146,7 @@ def _described(repository: Repository, choices: list[Choice], card: str) -> dict
     }
 
 
-def _left_out(repository: Repository) -> tuple[Incomplete, ...]:
+def _left_out(repository: Repository) -> tuple[IncompleteModel, ...]:
     return choose(repository.files, repository.id).left_out
 
 

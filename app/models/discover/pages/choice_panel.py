@@ -15,10 +15,10 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.tick_box import TickBox
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.discover.values.offers import Choice, Judged
+from app.models.discover.values.offers import Choice, ChoiceVerdict
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.wanted import download_of, wanted
+from app.models.downloads.values.requests import choice_request, download_of
 from app.models.hub.values.hub import Repository
 from app.models.pages.memory_bar import MemoryBars
 from engines.errors import UserError
@@ -81,7 +81,7 @@ class ChoicePanel(Panel):
         self._line = DownloadLine(choice.variant.label)
         self.box.addWidget(self._line)
 
-    def show_judged(self, judged: Judged) -> None:
+    def show_judged(self, judged: ChoiceVerdict) -> None:
         """Show the exact estimate in place of the first one."""
         self._sentence.setText(translated(judged.sentence))
         self._bars.show_uses(judged.uses)
@@ -111,7 +111,7 @@ class ChoicePanel(Panel):
 
     def _show_size(self) -> None:
         """Show the size of the download on the button, with or without the projector."""
-        files = wanted(self._repository, self.choice, projector=self._projector.isChecked())
+        files = choice_request(self._repository, self.choice, projector=self._projector.isChecked())
         words = self.tr("Download {bytes_total}").format(bytes_total=size(files.bytes_total))
         self._button.redraw("download", words)
 

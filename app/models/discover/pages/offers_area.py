@@ -16,7 +16,7 @@ from app.kit.widgets.problem_card import ProblemCard
 from app.models.discover.pages.offer_card import OfferCard
 from app.models.discover.values.offers import Offers
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.wanted import download_of
+from app.models.downloads.values.requests import download_of
 from engines.errors import UserError
 
 _NARROW = 640

@@ -23,7 +23,7 @@ from app.markdown.parser import Parser
 from app.models.discover.pages.choice_panel import ChoicePanel
 from app.models.discover.pages.fit_badge import FitBadge
 from app.models.discover.pages.words import BETWEEN, facts_of, fits_sentence, split_name
-from app.models.discover.values.offers import Choice, Fits, Judged, Opened
+from app.models.discover.values.offers import Choice, ChoiceVerdict, Fits, Opened
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Gate
 from app.models.library.pages.part_page import PartPage
@@ -241,7 +241,7 @@ class RepositoryPage(PartPage):
         )
         first.setChecked(True)
 
-    def show_judged(self, judged: Judged) -> None:
+    def show_judged(self, judged: ChoiceVerdict) -> None:
         """Show an exact estimate if its quantisation is still chosen."""
         if self._panel is not None and self._is_shown(judged.repo, judged.label):
             self._panel.show_judged(judged)

@@ -14,10 +14,10 @@ from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Failed, Tasks
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.services.projectors import Projectors
-from app.models.discover.values.offers import Choice, CompanionFile, Judged, Offer, Opened
+from app.models.discover.values.offers import Choice, ChoiceVerdict, CompanionFile, Offer, Opened
 from app.models.downloads.services.queue import DownloadQueue
-from app.models.downloads.values.downloads import Download, Wanted
-from app.models.downloads.values.wanted import wanted, wanted_file
+from app.models.downloads.values.downloads import Download, DownloadRequest
+from app.models.downloads.values.requests import choice_request, file_request
 from app.models.hub.client import Hub
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult, Variant
@@ -125,7 +125,11 @@ class Discover:
         self._cards.run(lambda: self._hub.card(opened.repository), done, failed)
 
     def judge(
-        self, opened: Opened, choice: Choice, done: Callable[[Judged], object], failed: Failed
+        self,
+        opened: Opened,
+        choice: Choice,
+        done: Callable[[ChoiceVerdict], object],
+        failed: Failed,
     ) -> None:
         """Compute the exact memory need of a choice, from the headers of its files."""
         repository, load_options = opened.repository, load_options_of(self._settings.current)
@@ -133,13 +137,13 @@ class Discover:
         def header_of(variant: Variant) -> Path:
             return self._hub.headers(repository, variant, self._headers)
 
-        def work() -> Judged:
+        def work() -> ChoiceVerdict:
             model = header_of(choice.variant)
             header = read_header(model)
             drafter = header_of(Variant("", (choice.drafter,))) if choice.drafter else None
             report = self._fitting.report(model, header, load_options, drafter)
             fit = report.fit
-            return Judged(
+            return ChoiceVerdict(
                 repository.id,
                 choice.variant.label,
                 fit.verdict,
@@ -164,7 +168,7 @@ class Discover:
         Args:
             projector: Whether to include its projector.
         """
-        files = wanted(opened.repository, choice, projector=projector)
+        files = choice_request(opened.repository, choice, projector=projector)
         self._tasks.run(lambda: self._queue.add(files), done, failed, on=PAGES)
 
     def get_projector(
@@ -211,14 +215,14 @@ class Discover:
                 choice = replace(choice, drafter=matching or choice.drafter)
             elif companion is not None and choice.drafter is None:
                 drafter = self._file_of(companion)
-            download = self._queue.add(wanted(repository, choice, projector=projector))
+            download = self._queue.add(choice_request(repository, choice, projector=projector))
             if drafter is not None:
                 self._queue.add(drafter)
             return download
 
         self._tasks.run(work, done, failed, on=PAGES)
 
-    def _file_of(self, companion: CompanionFile) -> Wanted | None:
+    def _file_of(self, companion: CompanionFile) -> DownloadRequest | None:
         """Find a file in another repository.
 
         Returns:
@@ -226,7 +230,7 @@ class Discover:
         """
         repository = self._hub.repository(companion.repo)
         if file := _matching_file(repository, companion.pattern):
-            return wanted_file(repository, file)
+            return file_request(repository, file)
         _log.warning("%s has no %s any more", companion.repo, companion.pattern)
         return None
 

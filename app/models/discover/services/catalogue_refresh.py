@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Refreshed:
+class RefreshResult:
     """The result of a refresh.
 
     Attributes:
@@ -36,7 +36,7 @@ class Refreshed:
     missing: tuple[tuple[str, str], ...]
 
 
-class KnownRepositoriesBook:
+class RepositoryBook:
     """The file that stores the answers; an unreadable file counts as empty."""
 
     def __init__(self, file: Path) -> None:
@@ -69,10 +69,10 @@ class KnownRepositoriesBook:
 def refresh(
     hub: Hub,
     repos: Sequence[str],
-    book: KnownRepositoriesBook,
+    book: RepositoryBook,
     cancel: CancelToken,
     progress: Callable[[float], None] = lambda _: None,
-) -> Refreshed:
+) -> RefreshResult:
     """Ask for one repository after another; keep the stored facts of those that fail.
 
     A repository that is gone or needs an account does not stop the refresh; an error that would
@@ -101,4 +101,4 @@ def refresh(
     progress(1.0)
     if repositories:
         book.add(repositories)
-    return Refreshed(tuple(repositories), tuple(missing))
+    return RefreshResult(tuple(repositories), tuple(missing))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from app.base.errors import CatalogueInvalid, FileNotOnHub
 from app.models.discover.values.offers import ProjectorOffer
-from app.models.downloads.values.downloads import Wanted
-from app.models.downloads.values.wanted import wanted_file
+from app.models.downloads.values.downloads import DownloadRequest
+from app.models.downloads.values.requests import file_request
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import RepoFile
 from app.models.library.values.entry import ModelEntry
@@ -60,7 +60,7 @@ class Projectors:
         )
         return next(projectors, None)
 
-    def wanted(self, entry: ModelEntry) -> Wanted:
+    def wanted(self, entry: ModelEntry) -> DownloadRequest:
         """Ask the Hub for the projector of a model on this computer, at the model's own commit.
 
         Raises:
@@ -81,4 +81,4 @@ class Projectors:
                 N_("Its owner has not published one, or has removed it."),
                 N_("Choose another model that can see pictures."),
             )
-        return wanted_file(repository, projector)
+        return file_request(repository, projector)

@@ -14,7 +14,7 @@ from engines.cancel import CancelToken
 from engines.sentences import N_
 
 if TYPE_CHECKING:
-    from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook, Refreshed
+    from app.models.discover.services.catalogue_refresh import RefreshResult, RepositoryBook
     from app.models.discover.values.catalogue import Catalogue
     from app.models.discover.values.recommend import Recommendation
     from app.models.hub.client import Hub
@@ -50,10 +50,10 @@ class Recommending:
         self._hub = hub
 
     @cached_property
-    def _known_repositories(self) -> KnownRepositoriesBook:
-        from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook
+    def _known_repositories(self) -> RepositoryBook:
+        from app.models.discover.services.catalogue_refresh import RepositoryBook
 
-        return KnownRepositoriesBook(self._folder / "catalogue-sizes.json")
+        return RepositoryBook(self._folder / "catalogue-sizes.json")
 
     def catalogue(self) -> Catalogue:
         """Read the catalogue.
@@ -89,7 +89,7 @@ class Recommending:
 
     def refresh(
         self, cancel: CancelToken, progress: Callable[[float], None] = lambda _: None
-    ) -> Refreshed:
+    ) -> RefreshResult:
         """Ask the Hub for the real sizes and hashes.
 
         Raises:

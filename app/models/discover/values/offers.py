@@ -162,7 +162,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ChoiceVerdict:
     """The memory verdict on a choice.
 
     Attributes:

@@ -69,8 +69,8 @@ class FreeMemory:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A variant of the catalogue at its place on a computer.
+class Placement:
+    """The place of a catalogue variant on a computer: its devices, memory and speed.
 
     Attributes:
         parts: The memory that it takes; only that of the card, for a model that is all on a card.
@@ -165,7 +165,7 @@ class _Model:
     drafter: DrafterFile | None
 
 
-def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placed:
+def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placement:
     """Place a model with this context, and with its drafter if that helps.
 
     The verdict is "no" if it does not fit.
@@ -203,7 +203,7 @@ def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> L
     return plan
 
 
-def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> Placed:
+def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> Placement:
     room, header = computer.room, model.header
     drafter_header_ = model.drafter.header if model.drafter and plan.draft_max else None
     fit = check(header, computer.hardware, plan, drafter_header_)
@@ -216,7 +216,7 @@ def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> 
         verdict = "partial"
     roomy_share = _ROOMY if on_card else _roomy_share(room.ram)
     speed, rate_known = _speed(computer, model.size, parts, share)
-    return Placed(
+    return Placement(
         model.size,
         model.variant,
         context,

@@ -33,7 +33,7 @@ from app.models.discover.values.placing import (
     Computer,
     Device,
     KnownSizes,
-    Placed,
+    Placement,
     file_bytes,
     place,
     variant_bytes,
@@ -164,7 +164,7 @@ def recommend(
     smarter = _smarter(placed, default) if default else None
     chosen = [placing for placing in (default, faster, smarter) if placing]
 
-    def pick(placing: Placed | None, sentence: str) -> Pick | None:
+    def pick(placing: Placement | None, sentence: str) -> Pick | None:
         return (
             _pick(computer, families[placing.size.id], placing, sentence, disk_free)
             if placing
@@ -180,7 +180,7 @@ def recommend(
     return Recommendation(*picks, note(computer, len(sizes), chosen, disk, disk_free))
 
 
-def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
+def _placings(computer: Computer, size: Size) -> Iterable[Placement]:
     """Place each variant of a model that fits, with the long context if that fits easily.
 
     The short context is used instead if only it fits at all, fits easily, or fits on one device.
@@ -198,7 +198,7 @@ def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
             yield placing
 
 
-def _quality(placing: Placed) -> int:
+def _quality(placing: Placement) -> int:
     """Rate how good a model is in this place."""
     quality = placing.size.quality.value
     if not placing.on_one_device or placing.idle_card:
@@ -209,7 +209,7 @@ def _quality(placing: Placed) -> int:
     return quality + _EIGHT_BITS if exact else quality
 
 
-def _default(placed: Iterable[Placed]) -> Placed | None:
+def _default(placed: Iterable[Placement]) -> Placement | None:
     roomy = [placing for placing in placed if placing.leaves_room]
     # An organisation's own catalogue can lack everyday models.
     roomy = [placing for placing in roomy if placing.size.everyday] or roomy
@@ -219,12 +219,12 @@ def _default(placed: Iterable[Placed]) -> Placed | None:
     return max(roomy, key=lambda placing: placing.speed.about, default=None)
 
 
-def _reaches(placing: Placed, tokens_per_s: float) -> bool:
+def _reaches(placing: Placement, tokens_per_s: float) -> bool:
     """Return whether it is fast enough; a card of unknown speed counts as fast."""
     return placing.speed.about >= tokens_per_s or (placing.share >= 1 and not placing.rate_known)
 
 
-def _faster(placed: Iterable[Placed], default: Placed) -> Placed | None:
+def _faster(placed: Iterable[Placement], default: Placement) -> Placement | None:
     times = _FASTER if default.speed.about < _FAST else _FASTER_THAN_FAST
     return max(
         (
@@ -242,7 +242,7 @@ def _faster(placed: Iterable[Placed], default: Placed) -> Placed | None:
     )
 
 
-def _smarter(placed: Iterable[Placed], default: Placed) -> Placed | None:
+def _smarter(placed: Iterable[Placement], default: Placement) -> Placement | None:
     slowest = max(_BEARABLE, default.speed.about / _SLOWEST)
     better = default.size.quality.value
     return max(
@@ -264,7 +264,7 @@ def _is_larger(one: Size, other: Size) -> bool:
 
 
 def _pick(
-    computer: Computer, family: Family, placing: Placed, sentence: str, disk_free: int | None
+    computer: Computer, family: Family, placing: Placement, sentence: str, disk_free: int | None
 ) -> Pick:
     size, parts = placing.size, placing.parts
     file = size.drafter_of(placing.variant) if parts.drafter else None
@@ -294,7 +294,7 @@ def _pick(
     )
 
 
-def _in_use(computer: Computer, placing: Placed) -> int:
+def _in_use(computer: Computer, placing: Placement) -> int:
     """Return how many bytes others use of the memory where the model would be."""
     memory = computer.hardware.memory
     own = (memory.limit_bytes or memory.total_bytes) - memory.available_bytes

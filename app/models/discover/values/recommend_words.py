@@ -10,7 +10,7 @@ from engines.sentences import N_, joined
 from engines.text import amount
 
 if TYPE_CHECKING:
-    from app.models.discover.values.placing import Computer, Placed
+    from app.models.discover.values.placing import Computer, Placement
     from engines.memory.speed import Speed
 
 _BUSY = 0.5
@@ -24,7 +24,7 @@ def speed_words(speed: Speed) -> str:
     return N_("about {number} tokens a second", number=number)
 
 
-def default_sentence(placing: Placed) -> str:
+def default_sentence(placing: Placement) -> str:
     """Return the reason for the default model."""
     where = {
         "graphics card": N_("It fits on the graphics card with room to spare"),
@@ -39,7 +39,7 @@ def default_sentence(placing: Placed) -> str:
     return joined(" ", (placing.size.good_at, _runs(where, placing)))
 
 
-def faster_sentence(placing: Placed, default: Placed) -> str:
+def faster_sentence(placing: Placement, default: Placement) -> str:
     """Return the reason for the faster model."""
     times = placing.speed.about / default.speed.about
     less = N_(", and takes less memory") if placing.parts.total < default.parts.total else ""
@@ -47,7 +47,7 @@ def faster_sentence(placing: Placed, default: Placed) -> str:
     return joined(" ", (placing.size.good_at, faster))
 
 
-def smarter_sentence(placing: Placed, default: Placed) -> str:
+def smarter_sentence(placing: Placement, default: Placement) -> str:
     """Return the reason for the smarter model."""
     price = {
         "fits": N_("It fits"),
@@ -68,11 +68,11 @@ def smarter_sentence(placing: Placed, default: Placed) -> str:
     return joined(" ", (placing.size.good_at, slower))
 
 
-def _runs(where: str, placing: Placed) -> str:
+def _runs(where: str, placing: Placement) -> str:
     return N_("{where}, and writes {speed}.", where=where, speed=speed_words(placing.speed))
 
 
-def mtp_sentence(placing: Placed) -> str:
+def mtp_sentence(placing: Placement) -> str:
     """Return a sentence on whether drafting ahead helps this model here."""
     mtp = placing.size.mtp
     if mtp.kind == "none" or mtp.help == "off":
@@ -90,7 +90,7 @@ def mtp_sentence(placing: Placed) -> str:
 def note(
     computer: Computer,
     listed: int,
-    picks: Sequence[Placed],
+    picks: Sequence[Placement],
     too_large: Sequence[int],
     disk_free: int | None,
 ) -> str:

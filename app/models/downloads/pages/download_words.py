@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from app.base.units import MB
 from app.kit.look.format import figure
 from app.models.downloads.values.downloads import Download, DownloadState
-from app.models.downloads.values.wanted import name_of
+from app.models.downloads.values.requests import name_of
 
 _MINUTE = 60
 _HOUR = 3600

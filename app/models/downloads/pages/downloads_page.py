@@ -75,12 +75,12 @@ class SpeedCard(Panel):
 
 def amount(download: Download) -> str:
     """Return the bytes and files of a download: 1.2 GB of 4.1 GB, 3 files."""
-    wanted = download.wanted
-    total = size(wanted.bytes_total)
+    request = download.wanted
+    total = size(request.bytes_total)
     text = _tr("{done} of {total}").format(done=size(download.bytes_done), total=total)
     if download.state == "done":
         text = total
-    count = len(wanted.files)
+    count = len(request.files)
     return text if count == 1 else _tr("{text}, {count} files").format(text=text, count=count)
 
 
@@ -313,7 +313,7 @@ class DownloadsPage(PartPage):
         """Read the downloads, and read them again every second."""
         super().showEvent(event)
         self._service.look()
-        self._service.look_if_metered()
+        self._service.check_metered()
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -12,7 +12,7 @@ from app.base.errors import AppError, DownloadUnknown
 from app.base.ids import new_id
 from app.base.processes import is_alive, this_process
 from app.models.downloads.store import DownloadStore
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from engines.sentences import N_
 
 if TYPE_CHECKING:
@@ -59,19 +59,19 @@ class Entries:
             terminal=N_("`hearth downloads list` shows all of them."),
         )
 
-    def unfinished_for(self, wanted: Wanted) -> QueuedDownload | None:
+    def unfinished_for(self, request: DownloadRequest) -> QueuedDownload | None:
         """Return the unfinished entry for the same files, and remove finished ones.
 
         Returns:
             None if there is none.
         """
-        same = [entry for entry in self.all if _same(entry.stored.wanted, wanted)]
+        same = [entry for entry in self.all if _same(entry.stored.wanted, request)]
         self.remove([entry for entry in same if entry.stored.state in _OVER])
         return next((entry for entry in same if entry.stored.state not in _OVER), None)
 
-    def add(self, wanted: Wanted) -> QueuedDownload:
+    def add(self, request: DownloadRequest) -> QueuedDownload:
         """Add an entry at the end."""
-        entry = self._queued(Download(new_id()[:12], wanted))
+        entry = self._queued(Download(new_id()[:12], request))
         self._store.add(entry.stored)
         self.all.append(entry)
         return entry
@@ -126,10 +126,10 @@ class Entries:
 
     def remaining_bytes(self, entry: QueuedDownload) -> int:
         """Return how many more bytes of disk a download will take."""
-        wanted = entry.stored.wanted
-        missing = [file for file in wanted.files if file.path not in entry.paths]
+        request = entry.stored.wanted
+        missing = [file for file in request.files if file.path not in entry.paths]
         return sum(
-            max(0, file.size - self.fetcher.arrived(wanted.one(file))[1]) for file in missing
+            max(0, file.size - self.fetcher.arrived(request.one(file))[1]) for file in missing
         )
 
     def forget_parts(self, entry: QueuedDownload) -> None:
@@ -146,7 +146,7 @@ class Entries:
         for file in entry.stored.wanted.files:
             if (entry.stored.wanted.repo, file) not in needed:
                 self.fetcher.forget(entry.stored.wanted.one(file))
-        entry.done = self._bytes_here(entry.stored)
+        entry.done = self._arrived_bytes(entry.stored)
 
     def _updated(
         self,
@@ -165,19 +165,19 @@ class Entries:
         runner = entry.stored.runner
         entry.runs_elsewhere = runner not in (None, self._runner) and is_alive(runner or "")
         if entry.runs_elsewhere:
-            entry.done = self._bytes_here(row)
+            entry.done = self._arrived_bytes(row)
         return entry
 
     def _queued(self, stored: Download) -> QueuedDownload:
         from app.models.downloads.services.entry import QueuedDownload
 
-        return QueuedDownload(stored, self._bytes_here(stored))
+        return QueuedDownload(stored, self._arrived_bytes(stored))
 
-    def _bytes_here(self, stored: Download) -> dict[str, int]:
-        wanted = stored.wanted
-        return {file.path: self.fetcher.arrived(wanted.one(file))[0] for file in wanted.files}
+    def _arrived_bytes(self, stored: Download) -> dict[str, int]:
+        request = stored.wanted
+        return {file.path: self.fetcher.arrived(request.one(file))[0] for file in request.files}
 
 
-def _same(first: Wanted, second: Wanted) -> bool:
+def _same(first: DownloadRequest, second: DownloadRequest) -> bool:
     """Return whether two requests are for the same files, whatever their labels."""
     return (first.repo, first.revision, first.files) == (second.repo, second.revision, second.files)

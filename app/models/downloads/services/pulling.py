@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from app.base.errors import FileNotOnHub
 from app.models.discover.services.choices import choices_of
-from app.models.downloads.values.downloads import Wanted
-from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.downloads.values.downloads import DownloadRequest
+from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.repository import RepositoryModels, choose
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.hub.values.names import HubName
@@ -20,14 +20,14 @@ from engines.sentences import N_
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
-def wanted_of(
+def request_of(
     repository: Repository,
     name: HubName,
     ref: str,
     quick: Callable[[int], Verdict],
     *,
     projector: bool = False,
-) -> Wanted:
+) -> DownloadRequest:
     """Collect the files to download: a variant with its drafter, a checkpoint, or a single file.
 
     If the name has neither a quantisation nor a file, the recommended variant is taken; a
@@ -43,7 +43,7 @@ def wanted_of(
     """
     chosen = choose(repository.files, repository.id)
     if name.file is None and name.quantisation is None and not chosen.variants:
-        checkpoint = wanted_checkpoint(repository)
+        checkpoint = checkpoint_request(repository)
         if checkpoint is not None:
             return replace(checkpoint, ref=_ref(ref, repository))
     variant = _variant(repository, chosen, name, quick)
@@ -60,7 +60,7 @@ def wanted_of(
         )
         files = (*variant.files, *companions)
         label = f"{repository.id} {variant.label}"
-    return Wanted(repository.id, repository.revision, files, label, _ref(ref, repository))
+    return DownloadRequest(repository.id, repository.revision, files, label, _ref(ref, repository))
 
 
 def _variant(

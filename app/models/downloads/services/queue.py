@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from app.base.errors import AppError, DiskFull, Offline
 from app.models.downloads.services.entries import Entries
 from app.models.downloads.store import DownloadStore
-from app.models.downloads.values.downloads import Download, StoredState, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest, StoredState
 from engines.errors import Cancelled, UserError
 from engines.sentences import N_
 
@@ -109,7 +109,7 @@ class DownloadQueue:
         with self._lock:
             return self._entries.find(download).ordered_paths()
 
-    def add(self, wanted: Wanted) -> Download:
+    def add(self, request: DownloadRequest) -> Download:
         """Add files to the end of the queue, or resume an unfinished download of the same files.
 
         Raises:
@@ -117,9 +117,9 @@ class DownloadQueue:
         """
         with self._lock:
             self._refresh()
-            entry = self._entries.unfinished_for(wanted)
+            entry = self._entries.unfinished_for(request)
             if entry is None:
-                entry = self._entries.add(wanted)
+                entry = self._entries.add(request)
                 self._lock.notify_all()
             else:
                 self.resume(entry.stored.id)

@@ -26,7 +26,7 @@ class RepoFile:
 
 
 @dataclass(frozen=True)
-class WantedFile:
+class FileRequest:
     """A file to download.
 
     Attributes:

@@ -115,10 +115,10 @@ def _from_address(text: str, address: SplitResult, hosts: Collection[str]) -> Hu
         raise _invalid(text, N_("It names no repository."))
     name, _, quantisation = parts[1].partition(":")
     repo = _repo(text, [parts[0], name])
-    shown_file = parse_qs(address.query).get("show_file_info")
+    query_file = parse_qs(address.query).get("show_file_info")
     if len(parts) == 2:
         return HubName(
-            repo, quantisation or None, _file(text, shown_file[0]) if shown_file else None
+            repo, quantisation or None, _file(text, query_file[0]) if query_file else None
         )
     kind, revision, path_parts = parts[2], "/".join(parts[3:4]), parts[4:]
     if kind not in ("blob", "resolve", "raw", "tree") or not revision:
@@ -126,8 +126,8 @@ def _from_address(text: str, address: SplitResult, hosts: Collection[str]) -> Hu
     file = (
         "/".join(path_parts)
         if path_parts and kind != "tree"
-        else shown_file[0]
-        if shown_file
+        else query_file[0]
+        if query_file
         else None
     )
     return HubName(repo, None, _file(text, file) if file else None, revision)

@@ -21,7 +21,7 @@ from engines.models.gguf.edit import Metadata
 from engines.sentences import N_
 
 if TYPE_CHECKING:
-    from app.models.library.values.editable import Editable
+    from app.models.library.values.editable import EditableMetadata
     from app.wiring.app import App
 
 LISTED_MODEL: Final = Argument(
@@ -120,7 +120,7 @@ def _changes(key: str, text: str) -> Metadata:
         ) from None
 
 
-def _print_all(metadata: Editable, out: Output) -> int:
+def _print_all(metadata: EditableMetadata, out: Output) -> int:
     value = {"name": metadata.name, "context": metadata.context, "template": metadata.template}
 
     def human() -> str:
@@ -135,7 +135,7 @@ def _print_all(metadata: Editable, out: Output) -> int:
     return 0
 
 
-def _print_one(metadata: Editable, key: str, out: Output) -> int:
+def _print_one(metadata: EditableMetadata, key: str, out: Output) -> int:
     if out.as_json:
         out.value({"name": key, "value": getattr(metadata, key)}, lambda: "")
     else:

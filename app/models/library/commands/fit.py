@@ -11,7 +11,7 @@ from app.base.errors import ModelUnknown
 from app.kit.terminal.arguments import REVISION, USUAL
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
-from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.hub.values.names import HubName, hub_name, is_hub_name
@@ -76,7 +76,7 @@ def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespac
     def headers(files: tuple[RepoFile, ...]) -> Path:
         return app.hub.headers(repository, Variant("", files), app.folder.headers)
 
-    checkpoint = wanted_checkpoint(repository)
+    checkpoint = checkpoint_request(repository)
     if checkpoint is not None and not repository.variants:
         files_to_read = (
             file

@@ -34,11 +34,11 @@ class ModelChooser(QObject):
 
     Signals:
         changed: The model in use has changed.
-        shown: The models to choose from, and the id, name or path of the one in use.
+        announced: The models to choose from, and the id, name or path of the one in use.
     """
 
     changed = Signal()
-    shown = Signal(object, object)
+    announced = Signal(object, object)
 
     def __init__(
         self,
@@ -64,8 +64,8 @@ class ModelChooser(QObject):
         self._toast: Toast | None = None
 
     def announce(self) -> None:
-        """Emit `shown` with the current models and the one in use."""
-        self.shown.emit(self.entries(), self.current())
+        """Emit `announced` with the current models and the one in use."""
+        self.announced.emit(self.entries(), self.current())
 
     def entries(self) -> list[ModelEntry]:
         """Return the models to choose from, as they were last found."""

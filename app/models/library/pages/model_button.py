@@ -16,7 +16,7 @@ from app.models.library.pages.names import name_of
 if TYPE_CHECKING:
     from app.models.discover.values.counterparts import Counterpart
     from app.models.library.pages.chooser import ModelChooser
-    from app.models.library.pages.model_picker import ModelPicker, Way
+    from app.models.library.pages.model_picker import ModelPicker, PickerButton
     from app.models.library.values.overview import ListedFacts
     from app.window.presenters.window import WindowPresenters
 
@@ -85,7 +85,7 @@ class ModelPicking(QObject):
         button: ModelButton,
         chooser: ModelChooser,
         presenters: WindowPresenters,
-        ways: Sequence[Way] = (),
+        buttons: Sequence[PickerButton] = (),
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent or button)
@@ -93,7 +93,7 @@ class ModelPicking(QObject):
         self._button = button
         self._chooser = chooser
         self._presenters = presenters
-        self._ways = ways
+        self._buttons = buttons
         self._facts: dict[str, ListedFacts] = {}
         self._knows_facts = False
         self._counterparts: Sequence[Counterpart] = ()
@@ -103,7 +103,7 @@ class ModelPicking(QObject):
         self._states = self._presenters.loaded.states()
         self._shares = self._presenters.loaded.shares()
         button.clicked.connect(self.open)
-        chooser.shown.connect(self._show)
+        chooser.announced.connect(self._show)
         presenters.loaded.changed.connect(self._update_states)
         self._show()
 
@@ -113,7 +113,7 @@ class ModelPicking(QObject):
             return
         from app.models.library.pages.model_picker import ModelPicker
 
-        picker = self.picker = ModelPicker(self._ways, self._button.window())
+        picker = self.picker = ModelPicker(self._buttons, self._button.window())
         picker.chosen.connect(self._choose)
         picker.list.load.connect(self._chooser.load)
         picker.list.eject.connect(self._presenters.loaded.eject)

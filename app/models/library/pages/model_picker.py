@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 480
 _HEIGHT: Final = 420
 
-Way = tuple[str, str, str, Callable[[], object]]
+PickerButton = tuple[str, str, str, Callable[[], object]]
 """A button below the list: its object name, icon, text and action."""
 
 
@@ -36,7 +36,7 @@ class ModelPicker(Popover):
     """The list of models under the button.
 
     Args:
-        ways: The buttons below the list.
+        buttons: The buttons below the list.
         loads: Whether models can also be loaded and ejected here.
 
     Signals:
@@ -51,7 +51,9 @@ class ModelPicker(Popover):
     other_engine = Signal(object)
     closed = Signal()
 
-    def __init__(self, ways: Sequence[Way], parent: QWidget, *, loads: bool = True) -> None:
+    def __init__(
+        self, buttons: Sequence[PickerButton], parent: QWidget, *, loads: bool = True
+    ) -> None:
         super().__init__("modelPicker", "", parent)
         self.setAccessibleName(self.tr("Models"))
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a click on the button closes it
@@ -75,8 +77,8 @@ class ModelPicker(Popover):
         usual.addWidget(self._for_new)
         self._usual.hide()
         self.card.box.addWidget(self._usual)
-        if ways:
-            self.card.box.addWidget(FlowRow(*(self._make_button(button) for button in ways)))
+        if buttons:
+            self.card.box.addWidget(FlowRow(*(self._make_button(button) for button in buttons)))
 
     def show_usual(self, name: str, *, same: bool) -> None:
         """Show which model new chats use.
@@ -121,7 +123,7 @@ class ModelPicker(Popover):
         super().closeEvent(event)
         self.closed.emit()
 
-    def _make_button(self, button_spec: Way) -> LabelledButton:
+    def _make_button(self, button_spec: PickerButton) -> LabelledButton:
         name, drawing, words, act = button_spec
         button = LabelledButton(drawing, words, name, look="quiet")
         button.clicked.connect(self.close)

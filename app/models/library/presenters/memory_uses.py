@@ -36,15 +36,19 @@ def uses_of(
 
 
 def _use(
-    place: Place, limit: int, used_by_others: int, parts: Parts, amount_here: Callable[[int], int]
+    place: Place,
+    limit: int,
+    used_by_others: int,
+    parts: Parts,
+    amount_in_place: Callable[[int], int],
 ) -> MemoryUse:
     return MemoryUse(
         place,
         limit,
         max(0, used_by_others),
-        amount_here(parts.weights),
-        amount_here(parts.kv),
-        amount_here(parts.compute),
-        amount_here(parts.drafter),
-        amount_here(parts.projector),
+        amount_in_place(parts.weights),
+        amount_in_place(parts.kv),
+        amount_in_place(parts.compute),
+        amount_in_place(parts.drafter),
+        amount_in_place(parts.projector),
     )

@@ -10,7 +10,7 @@ from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Task, Tasks
 from app.kit.tasks.telling import telling
 from app.models.library.services.editing import MetadataEditor, sample_prompt
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
@@ -40,7 +40,7 @@ class ModelMetadata(QObject):
         self._trying = Latest(tasks, TRYING)
         self._task: Task | None = None
 
-    def read(self, model: str, done: Callable[[Editable], None], failed: Failed) -> None:
+    def read(self, model: str, done: Callable[[EditableMetadata], None], failed: Failed) -> None:
         """Read the metadata of a model's file."""
         self._tasks.run(
             lambda: self._editor.read(model), done, telling(failed, self.crashed.emit), on=EDITING

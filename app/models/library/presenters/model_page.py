@@ -75,7 +75,7 @@ class ShownModel:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitVerdict:
     """The verdict on whether a model fits at the moment.
 
     Attributes:
@@ -144,17 +144,19 @@ class ModelPage(QObject):
 
         self._pages.run(work, done, failed)
 
-    def judge(self, model: str, done: Callable[[Fitted], object], failed: Failed) -> None:
+    def judge(self, model: str, done: Callable[[FitVerdict], object], failed: Failed) -> None:
         """Compute the exact memory need of a model, loaded with its settings."""
         settings = self._settings.current
 
-        def work() -> Fitted:
+        def work() -> FitVerdict:
             entry = self._library.find(model)
             effective_settings = self._library.effective(entry, settings)
             report = self._runtime.judge(entry, load_options_of(effective_settings, entry.engine))
             fit = report.fit
             uses = uses_of(fit.parts, report.share, fit.have_bytes, self._hardware())
-            return Fitted(model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact)
+            return FitVerdict(
+                model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact
+            )
 
         self._judging.run(work, done, failed)
 

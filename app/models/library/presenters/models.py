@@ -55,20 +55,20 @@ class Models(QObject):
     """The list of models, cached so that the UI thread never waits for folders.
 
     Attributes:
-        last_mtp: The last values of `mtp_known`.
+        last_mtp: The last values of `mtp_read`.
 
     Signals:
         listed: The list has changed; emitted before `done` of the method that changed it.
         copying: The path of a file that is being copied, and the share done, from 0.0 to 1.0.
         copy_ended: The copy is complete, or ended without success.
-        mtp_known: A model and the sentence on what its files offer for multi-token prediction.
+        mtp_read: A model and the sentence on what its files offer for multi-token prediction.
         failed: The error of a request.
     """
 
     listed = Signal()
     copying = Signal(str, float)
     copy_ended = Signal()
-    mtp_known = Signal(str, str)
+    mtp_read = Signal(str, str)
     failed = Signal(Exception)
 
     def __init__(
@@ -190,8 +190,8 @@ class Models(QObject):
 
         self._tasks.run(work, lambda _: self.look(), self.failed.emit, on=STORE)
 
-    def look_for_mtp(self, called: str) -> None:
-        """Read what drafts for a model, and emit `mtp_known` with `called` and a sentence.
+    def read_mtp(self, called: str) -> None:
+        """Read what drafts for a model, and emit `mtp_read` with `called` and a sentence.
 
         If its files cannot be read, the sentence says why. Nothing is read before there is a list,
         nor again for the same model while the list stays the same.
@@ -209,6 +209,6 @@ class Models(QObject):
 
         def show(sentence: str) -> None:
             self.last_mtp = called, sentence
-            self.mtp_known.emit(called, sentence)
+            self.mtp_read.emit(called, sentence)
 
         self._tasks.run(read, show, self.failed.emit, on=SYSTEM)

@@ -24,7 +24,7 @@ from app.models.library.services.places.hashing import (
     read_error,
 )
 from app.models.library.store.file_hashes import FileHashes
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, MetadataRefused
@@ -65,7 +65,7 @@ class MetadataEditor:
         self._collection = collection
         self._unload = unload
 
-    def read(self, called: str) -> Editable:
+    def read(self, called: str) -> EditableMetadata:
         """Read a model's metadata.
 
         Raises:
@@ -76,7 +76,7 @@ class MetadataEditor:
         entry = self._editable(called)
         header = self._library.header(entry)
         parts = [path.stat().st_size for path in entry.files]
-        return Editable(
+        return EditableMetadata(
             entry,
             header.name,
             header.chat_template or "",

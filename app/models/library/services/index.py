@@ -15,7 +15,7 @@ from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.hashing import link_target
 from app.models.library.services.places.scan import FoundModel, Inode, require_text
 from app.models.library.store.file_hashes import FileHash
-from app.models.library.store.known_models import Remembered
+from app.models.library.store.known_models import ModelUse
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import RESERVED, ModelEntry
 from app.models.library.values.quantisations import quantisation_of, same_label
@@ -279,9 +279,9 @@ def _may_be_of_server(called: str) -> bool:
 
 
 def _with_facts(
-    entry: ModelEntry, remembered: Mapping[str, Remembered], hashes: Mapping[Path, FileHash]
+    entry: ModelEntry, remembered: Mapping[str, ModelUse], hashes: Mapping[Path, FileHash]
 ) -> ModelEntry:
-    remembered_model = remembered.get(entry.id, Remembered())
+    remembered_model = remembered.get(entry.id, ModelUse())
     first_hash = hashes.get(link_target(entry.path)) if hashes else None
     return replace(
         entry,

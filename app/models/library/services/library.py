@@ -119,14 +119,14 @@ class Library:
             is_meant: Returns whether a model is one of them.
         """
 
-        def names_one(setting: str) -> bool:
+        def names_model(setting: str) -> bool:
             called = getattr(settings, setting).strip()
             try:
                 return bool(called) and is_meant(self.shelf.named(called))
             except UserError:
                 return False
 
-        return tuple(filter(names_one, NAMING))
+        return tuple(filter(names_model, NAMING))
 
     def own_when_listed(self, called: str) -> Mapping[str, object]:
         """Return a model's own settings without waiting, for the window.

@@ -13,7 +13,7 @@ from app.base.db import Database
 
 
 @dataclass(frozen=True)
-class Remembered:
+class ModelUse:
     """The name and last use of a model.
 
     Attributes:
@@ -70,14 +70,14 @@ class KnownModels:
             query = "SELECT 1 FROM known_models WHERE id = ?"
             return db.execute(query, (model_id,)).fetchone() is not None
 
-    def remembered(self) -> dict[str, Remembered]:
+    def remembered(self) -> dict[str, ModelUse]:
         """Return the names and last uses of models, by id."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT id, name, last_used FROM known_models "
                 "WHERE name IS NOT NULL OR last_used IS NOT NULL"
             ).fetchall()
-        return {row["id"]: Remembered(row["name"], row["last_used"]) for row in rows}
+        return {row["id"]: ModelUse(row["name"], row["last_used"]) for row in rows}
 
     def rename(self, model_id: str, name: str) -> None:
         """Store the name that the user gave a model."""

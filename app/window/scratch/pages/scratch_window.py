@@ -126,7 +126,7 @@ class ScratchWindow(QMainWindow):
         settings.changed.connect(self.chooser.announce)
         scratch.chat_settings.changed.connect(self.chooser.announce)
         self.page.shown.connect(self.chooser.announce)
-        self.chooser.shown.connect(self._show_models)
+        self.chooser.announced.connect(self._show_models)
         self._add_actions(settings.current)
         self.page.open_chat(None)
         self.page.composer.set_assistant(self.tr("the model; nothing is saved"))

@@ -28,9 +28,9 @@ from app.models.library.pages.model_words import used_words
 from app.models.library.pages.names import name_of
 from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.metadata import ModelMetadata
-from app.models.library.presenters.model_page import Fitted, ModelPage, Removable, ShownModel
+from app.models.library.presenters.model_page import FitVerdict, ModelPage, Removable, ShownModel
 from app.models.library.values.details import Checked
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.errors import Cancelled, UserError
 
@@ -58,7 +58,7 @@ class Title(QWidget):
         self._edit = _Field(name)
         self._edit.hide()
         self._edit.returnPressed.connect(self._save)
-        self._edit.given_up.connect(self._end_editing)
+        self._edit.cancelled.connect(self._end_editing)
         self._pencil = IconButton("pencil", self.tr("Rename"), "renameModel", size=18)
         self._pencil.clicked.connect(self._begin)
         row.addWidget(self._label)
@@ -100,10 +100,10 @@ class _Field(QLineEdit):
     """A line edit that Escape cancels.
 
     Signals:
-        given_up: The user pressed Escape.
+        cancelled: The user pressed Escape.
     """
 
-    given_up = Signal()
+    cancelled = Signal()
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -123,7 +123,7 @@ class _Field(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.given_up.emit()
+            self.cancelled.emit()
             return
         super().keyPressEvent(event)
 
@@ -375,7 +375,7 @@ class DetailsPage(PartPage):
     def _judge(self) -> None:
         model = self._model
 
-        def judged(fitted: Fitted) -> None:
+        def judged(fitted: FitVerdict) -> None:
             if model == self._model:
                 self._fit.show_fitted(fitted)
 
@@ -404,7 +404,7 @@ class DetailsPage(PartPage):
             case "trash":
                 self._ask_to_trash(entry, self._model_shown.removable)
 
-    def _edit(self, now: Editable) -> None:
+    def _edit(self, now: EditableMetadata) -> None:
         dialog = MetadataDialog(self._metadata, self._notifier, now, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.saved.connect(self._edited)

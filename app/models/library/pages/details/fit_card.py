@@ -11,7 +11,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.library.presenters.model_page import Fitted
+from app.models.library.presenters.model_page import FitVerdict
 from app.models.pages.memory_bar import MemoryBars
 from engines.errors import UserError
 
@@ -44,7 +44,7 @@ class FitCard(Panel):
         self._clear()
         self._content.addWidget(Label(self.tr("Estimating memory…"), "muted", name="judging"))
 
-    def show_fitted(self, fitted: Fitted) -> None:
+    def show_fitted(self, fitted: FitVerdict) -> None:
         """Show the verdict; a model that does not fit can be loaded anyway."""
         self._clear()
         self._badge.addWidget(FitBadge(fitted.fits))

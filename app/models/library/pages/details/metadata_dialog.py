@@ -25,7 +25,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.metadata import ModelMetadata
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.errors import UserError
 
@@ -109,7 +109,7 @@ class TargetChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, now: Editable, parent: QWidget | None = None) -> None:
+    def __init__(self, now: EditableMetadata, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._now = now
         column = QVBoxLayout(self)
@@ -168,7 +168,7 @@ class MetadataDialog(Dialog):
         self,
         service: ModelMetadata,
         notifier: Notifier,
-        now: Editable,
+        now: EditableMetadata,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("metadataDialog", width=720, height=560, parent=parent)

@@ -188,9 +188,9 @@ class ListPage(PartPage):
         """Show the result of the hardware check."""
         self._computer.show_check(check)
 
-    def show_drop_hint(self, shown: bool) -> None:
+    def show_drop_hint(self, visible: bool) -> None:
         """Show or hide the hint that appears while a file is dragged over the page."""
-        self._drop.setVisible(shown)
+        self._drop.setVisible(visible)
 
     def focus_row(self, model: str) -> None:
         """Focus the row of a model, after its page was closed."""

@@ -52,14 +52,14 @@ class MoreCard(Panel):
         self.box.addWidget(button)
         self.hide()
 
-    def show_count(self, shown: int, all_of_them: int) -> None:
+    def show_count(self, shown: int, total: int) -> None:
         """Show how many models are listed; hide the card if all are."""
         self._line.setText(
             self.tr("{shown} of {total} models are shown.").format(
-                shown=figure(shown), total=figure(all_of_them)
+                shown=figure(shown), total=figure(total)
             )
         )
-        self.setVisible(shown < all_of_them)
+        self.setVisible(shown < total)
 
 
 _SIZE_WIDTH = 64

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.base.db import Database
-from app.models.library.store.known_models import Remembered, free_id
+from app.models.library.store.known_models import ModelUse, free_id
 from app.models.library.store.models import ModelStore
 
 
@@ -56,7 +56,7 @@ def test_names_and_use_are_kept_apart(store: ModelStore) -> None:
     store.known.used("n")
     assert store.known.remembered()["n"].name is None
     store.known.forget("m")
-    assert store.known.remembered().get("m", Remembered()) == Remembered()
+    assert store.known.remembered().get("m", ModelUse()) == ModelUse()
 
 
 def test_settings_keep_their_type(store: ModelStore) -> None:

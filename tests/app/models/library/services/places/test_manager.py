@@ -17,7 +17,7 @@ from app.base.errors import (
     NoSuchSetting,
     SettingsInvalid,
 )
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from app.models.library.services.places import copying
 from app.models.library.values.details import Checked
@@ -218,7 +218,7 @@ class TestVerify:
     def test_a_download_arrives_verified(self, here: Here, source: Path) -> None:
         link = put_on_hub(here.hub, "anna/m", "m.gguf", source)
         file = RepoFile("m.gguf", source.stat().st_size, sha256(source))
-        wanted = Wanted("anna/m", COMMIT, (file,), "m")
+        wanted = DownloadRequest("anna/m", COMMIT, (file,), "m")
         here.care.downloaded(Download("1", wanted, "done"), [link])
         assert here.library.find("anna/m").verified is not None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.models.discover.values.offers import Choice
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile, Repository
 from app.models.library.values.quantisations import same_label
 from engines.models.checkpoint import is_checkpoint
@@ -13,21 +13,25 @@ from engines.models.checkpoint import is_checkpoint
 _CHECKPOINT_SUFFIXES = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
-def wanted(repository: Repository, choice: Choice, *, projector: bool = False) -> Wanted:
+def choice_request(
+    repository: Repository, choice: Choice, *, projector: bool = False
+) -> DownloadRequest:
     """Collect a choice's files: the variant's parts, its drafter and, on request, its projector."""
     files = (choice.drafter, choice.projector if projector else None)
     companions = [file for file in files if file is not None]
     label = label_of(repository.id, choice.variant.label)
-    return Wanted(repository.id, repository.revision, (*choice.variant.files, *companions), label)
+    return DownloadRequest(
+        repository.id, repository.revision, (*choice.variant.files, *companions), label
+    )
 
 
-def wanted_file(repository: Repository, file: RepoFile) -> Wanted:
+def file_request(repository: Repository, file: RepoFile) -> DownloadRequest:
     """Return a request for a single file of a repository."""
     label = label_of(repository.id, file.path)
-    return Wanted(repository.id, repository.revision, (file,), label)
+    return DownloadRequest(repository.id, repository.revision, (file,), label)
 
 
-def wanted_checkpoint(repository: Repository) -> Wanted | None:
+def checkpoint_request(repository: Repository) -> DownloadRequest | None:
     """Collect the repository's files that vLLM reads; return None if it has no checkpoint."""
     files = tuple(
         file
@@ -39,7 +43,7 @@ def wanted_checkpoint(repository: Repository) -> Wanted | None:
     if not is_checkpoint([file.path for file in files]):
         return None
     label = label_of(repository.id, "checkpoint")
-    return Wanted(repository.id, repository.revision, files, label)
+    return DownloadRequest(repository.id, repository.revision, files, label)
 
 
 def label_of(repo: str, label: str) -> str:
@@ -47,9 +51,9 @@ def label_of(repo: str, label: str) -> str:
     return f"{repo} {label}"
 
 
-def name_of(wanted: Wanted) -> str:
+def name_of(choice_request: DownloadRequest) -> str:
     """Return a download's name without the repository's owner, for short lines."""
-    return wanted.label.rpartition("/")[2]
+    return choice_request.label.rpartition("/")[2]
 
 
 def download_of(downloads: Sequence[Download], repo: str, label: str) -> Download | None:
