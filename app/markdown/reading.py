@@ -1,6 +1,6 @@
 """Blocks as a person reads them: their words without markup, and marks laid over them.
 
-An answer is checked as its reader sees it. Code is nobody's words, so it is left out: it neither
+An answer is checked as its reader sees it. Code is not prose, so it is left out: it neither
 contains a quote nor is part of one.
 """
 
@@ -41,7 +41,7 @@ _LEAST_WORDS: Final = 4
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedPart:
     """A marked part of a read text.
 
     Attributes:
@@ -74,7 +74,7 @@ def sentences(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
         start += len(text) + len(_BETWEEN_BLOCKS)
 
 
-def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...]:
+def marked(blocks: Sequence[Block], marks: Sequence[MarkedPart]) -> tuple[Block, ...]:
     """Lay marks over blocks; if two overlap, the earlier one in the sequence wins."""
     marked_blocks: list[Block] = []
     start = 0
@@ -169,7 +169,7 @@ def _words(span: Span) -> str:
     return _QUOTATION_MARKS.sub(_NO_WORDS, text) if span.code else text
 
 
-def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
+def _with_marks(block: Block, start: int, marks: Sequence[MarkedPart]) -> Block:
     runs = []
     start += len(_before(block))
     for run in _runs(block):
@@ -188,7 +188,7 @@ def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
     return block
 
 
-def _cut(span: Span, start: int, marks: Sequence[Marked]) -> Iterator[Span]:
+def _cut(span: Span, start: int, marks: Sequence[MarkedPart]) -> Iterator[Span]:
     """Split a span that begins at `start` at the ends of the marks."""
     end = start + len(_words(span))
     overlapping = [mark for mark in marks if mark.start < end and mark.end > start]

@@ -84,7 +84,7 @@ class Deadline:
 
     Attributes:
         passed: Whether the deadline has passed.
-        connection: The connection to hang up; it is told what the request opens and uses.
+        connection: The connection to hang up; it is notified of what the request opens.
     """
 
     def __init__(self, within_s: float | None) -> None:

@@ -74,7 +74,7 @@ def as_text(connections: Sequence[LoggedConnection]) -> str:
 
 
 def summary(totals: Traffic | None) -> str:
-    """Say what Hearth has connected to, and what it sent there."""
+    """Summarise the connections: their hosts, the data sent and received, and blocked ones."""
     if totals is None:
         return _tr("No connection has left this computer.")
     parts = []
@@ -107,7 +107,7 @@ _SENDS_NAMES: Final[Set[Purpose]] = {
 
 
 def _sent(totals: Traffic) -> str:
-    """Say what the requests can have contained, judging by their purposes."""
+    """Describe the possible contents of the requests, by their purposes."""
     parts = []
     if "search for models" in totals.purposes:
         parts.append(_tr("the words of a search"))

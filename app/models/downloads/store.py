@@ -59,7 +59,7 @@ class DownloadStore:
     def remove(self, ids: Sequence[str]) -> None:
         """Delete downloads, given by their ids; unknown ids are ignored."""
         with self._database.write() as db:
-            db.executemany("DELETE FROM downloads WHERE id = ?", [(one,) for one in ids])
+            db.executemany("DELETE FROM downloads WHERE id = ?", [(download,) for download in ids])
 
 
 def _request_from_json(text: str) -> DownloadRequest:

@@ -1,7 +1,7 @@
 """The client for the Hub: search, repositories, README pages and headers.
 
 hub = Hub(gate, token=lambda: None)
-for found in hub.search(Query("gemma", mtp=True)): print(found.id)
+for result in hub.search(Query("gemma", mtp=True)): print(result.id)
 repository = hub.repository("ggml-org/gemma-4-E2B-it-GGUF")
 header = read_header(hub.headers(repository, repository.variants[0], folder))
 """

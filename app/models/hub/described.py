@@ -1,6 +1,6 @@
-"""Checks what huggingface_hub says of repositories and accounts, and makes our values of it: pure.
+"""Checks huggingface_hub's values for repositories and accounts, and converts them into ours: pure.
 
-The library keeps whatever the Hub sends. A value of another kind than expected is a ValueError.
+The library itself checks nothing. A value of an unexpected kind raises ValueError.
 """
 
 from __future__ import annotations

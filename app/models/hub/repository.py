@@ -2,7 +2,7 @@
 
 choice = choose(files, "unsloth/gemma-4-12B-it-qat-GGUF")
 for variant in choice.variants: print(variant.label, quantisation_of(variant.label).words)
-drafter = choice.along_with(variant)
+drafter = choice.drafter_for(variant)
 
 The choice of the nearest drafter follows llama.cpp's common/download.cpp: the same folder or one
 above it, then the same quantisation, then the nearest number of bits.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.markdown.blocks import Block, Code, Mark, Paragraph, Span, Table
 from app.markdown.parser import Parser
-from app.markdown.reading import Marked, Sign, marked, read_text, sentences, with_signs
+from app.markdown.reading import MarkedPart, Sign, marked, read_text, sentences, with_signs
 
 
 def parse(text: str) -> tuple[Block, ...]:
@@ -40,7 +40,7 @@ def test_a_block_quote_has_its_mark() -> None:
     read = read_text(blocks)
     assert read == "It says:\n\n> a b\nc\n\nEnd."
     start = read.index("a b")
-    found = marked(blocks, [Marked(start, start + len("a b\nc"), "found", 1)])
+    found = marked(blocks, [MarkedPart(start, start + len("a b\nc"), "found", 1)])
     assert "".join(text for text, _ in pieces(found)).split() == ["a", "b", "c"]
 
 
@@ -54,7 +54,7 @@ def test_code_and_formulas_are_nobodys_words() -> None:
 def test_a_mark_goes_over_spans_of_several_styles() -> None:
     blocks = parse("He said “the **third** day” then.")
     start = read_text(blocks).index("“")
-    found = marked(blocks, [Marked(start, start + len("“the third day”"), "found", 7)])
+    found = marked(blocks, [MarkedPart(start, start + len("“the third day”"), "found", 7)])
     assert pieces(found) == [("“the ", "found"), ("third", "found"), (" day”", "found")]
     assert isinstance(found[0], Paragraph)
     assert [it.ends for it in found[0].spans if it.mark] == [False, False, True]
@@ -65,7 +65,7 @@ def test_a_mark_lies_in_the_right_cell_and_block() -> None:
     blocks = parse("“a b”\n\n|x|“a b”|\n|-|-|\n|“a b”|y|\n\n“a b” end")
     read = read_text(blocks)
     at = read.index("y") - len("“a b”\n")
-    found = marked(blocks, [Marked(at, at + 5, "elsewhere", 1)])
+    found = marked(blocks, [MarkedPart(at, at + 5, "elsewhere", 1)])
     table = found[1]
     assert isinstance(table, Table)
     assert table.rows[1][0][0].mark == "elsewhere"
@@ -75,7 +75,7 @@ def test_a_mark_lies_in_the_right_cell_and_block() -> None:
 
 def test_blocks_of_code_stay_as_they_are() -> None:
     blocks = parse("a b\n\n```\nc\n```\n\nd e")
-    found = marked(blocks, [Marked(0, 999, "not_found", 1)])
+    found = marked(blocks, [MarkedPart(0, 999, "not_found", 1)])
     assert isinstance(found[1], Code)
     assert found[1] == blocks[1]
     assert pieces(found) == [("a b", "not_found"), ("d e", "not_found")]
@@ -84,7 +84,7 @@ def test_blocks_of_code_stay_as_they_are() -> None:
 def test_the_number_of_a_footnote_is_not_read() -> None:
     blocks = parse("One two[^1] three four.\n\n[^1]: The note.")
     assert read_text(blocks).startswith("One two three four.")
-    found = marked(blocks, [Marked(0, 13, "found", 1)])
+    found = marked(blocks, [MarkedPart(0, 13, "found", 1)])
     assert [text for text, _ in pieces(found)] == ["One two", " three"]
 
 

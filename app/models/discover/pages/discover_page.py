@@ -14,7 +14,7 @@ from app.kit.notify import Notifier
 from app.models.discover.pages.discover_home import DiscoverHome
 from app.models.discover.pages.repository_page import RepositoryPage
 from app.models.discover.pages.token_question import TokenQuestion
-from app.models.discover.values.offers import Choice, Offer, Offers, Opened
+from app.models.discover.values.offers import Choice, Offer, Offers, OpenedRepository
 from app.models.downloads.pages.download_words import queued_words
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Query, SearchResult
@@ -155,7 +155,7 @@ class DiscoverPage(QStackedWidget):
         if not self.home.results.focus(self.repository.repo):
             self.home.bar.words.setFocus()
 
-    def _opened(self, opened: Opened) -> None:
+    def _opened(self, opened: OpenedRepository) -> None:
         repo = opened.repository.id
         if repo == self.repository.repo:
             self.repository.show_opened(opened, label=self._label)

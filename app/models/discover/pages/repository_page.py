@@ -23,7 +23,7 @@ from app.markdown.parser import Parser
 from app.models.discover.pages.choice_panel import ChoicePanel
 from app.models.discover.pages.fit_badge import FitBadge
 from app.models.discover.pages.words import BETWEEN, facts_of, fits_sentence, split_name
-from app.models.discover.values.offers import Choice, ChoiceVerdict, Fits, Opened
+from app.models.discover.values.offers import Choice, ChoiceVerdict, Fits, OpenedRepository
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Gate
 from app.models.library.pages.part_page import PartPage
@@ -146,7 +146,7 @@ class RepositoryPage(PartPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("repositoryPage", parent=parent)
         self._repo = ""
-        self._opened: Opened | None = None
+        self._opened: OpenedRepository | None = None
         self._panel: ChoicePanel | None = None
         self._downloads: Sequence[Download] = ()
         self._place = QVBoxLayout()
@@ -186,7 +186,7 @@ class RepositoryPage(PartPage):
         return self._repo
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenedRepository | None:
         """The repository with its choices; None until the Hub has described it."""
         return self._opened
 
@@ -216,7 +216,7 @@ class RepositoryPage(PartPage):
         card.acted.connect(self._act)
         self._content.addWidget(card)
 
-    def show_opened(self, opened: Opened, *, label: str = "") -> None:
+    def show_opened(self, opened: OpenedRepository, *, label: str = "") -> None:
         """Show the repository.
 
         Args:
@@ -288,7 +288,7 @@ class RepositoryPage(PartPage):
         self._card_box.hide()
         self.verticalScrollBar().setValue(0)
 
-    def _choose(self, opened: Opened, choice: Choice) -> None:
+    def _choose(self, opened: OpenedRepository, choice: Choice) -> None:
         empty(self._place)
         self._panel = ChoicePanel(opened.repository, choice)
         self._panel.get.connect(lambda projector: self.get.emit(choice, projector))
@@ -296,7 +296,7 @@ class RepositoryPage(PartPage):
         self._place.addWidget(self._panel)
         self.chosen.emit(choice)
 
-    def _rows(self, opened: Opened) -> list[VariantRow]:
+    def _rows(self, opened: OpenedRepository) -> list[VariantRow]:
         """Add the panel of the chosen quantisation and, below it, a row for each quantisation."""
         self._place = QVBoxLayout()
         self._content.addLayout(self._place)

@@ -14,7 +14,13 @@ from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Failed, Tasks
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.services.projectors import Projectors
-from app.models.discover.values.offers import Choice, ChoiceVerdict, CompanionFile, Offer, Opened
+from app.models.discover.values.offers import (
+    Choice,
+    ChoiceVerdict,
+    CompanionFile,
+    Offer,
+    OpenedRepository,
+)
 from app.models.downloads.services.queue import DownloadQueue
 from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.downloads.values.requests import choice_request, file_request
@@ -104,12 +110,12 @@ class Discover:
 
         self._searches.run(work, done, failed)
 
-    def open(self, repo: str, done: Callable[[Opened], object], failed: Failed) -> None:
+    def open(self, repo: str, done: Callable[[OpenedRepository], object], failed: Failed) -> None:
         """Describe a repository; only the latest request is answered."""
 
-        def work() -> Opened:
+        def work() -> OpenedRepository:
             repository = self._hub.repository(repo)
-            return Opened(
+            return OpenedRepository(
                 repository,
                 choices_of(repository, self._fitting.quick),
                 repository.gate != "open" and self._has_token(),
@@ -120,13 +126,13 @@ class Discover:
         self._cards.forget()
         self._pages.run(work, done, failed)
 
-    def card(self, opened: Opened, done: Callable[[str], object], failed: Failed) -> None:
+    def card(self, opened: OpenedRepository, done: Callable[[str], object], failed: Failed) -> None:
         """Read the README of a repository, as markdown."""
         self._cards.run(lambda: self._hub.card(opened.repository), done, failed)
 
     def judge(
         self,
-        opened: Opened,
+        opened: OpenedRepository,
         choice: Choice,
         done: Callable[[ChoiceVerdict], object],
         failed: Failed,
@@ -156,7 +162,7 @@ class Discover:
 
     def get(
         self,
-        opened: Opened,
+        opened: OpenedRepository,
         choice: Choice,
         done: Callable[[Download], object],
         failed: Failed,

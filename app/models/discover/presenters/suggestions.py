@@ -24,7 +24,7 @@ class Suggestions(QObject):
     """Recommends models without asking any other computer.
 
     Attributes:
-        told: The last value of `offered`.
+        last_offers: The last value of `offered`.
 
     Signals:
         offered: The Offers.

@@ -173,14 +173,14 @@ def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
     return max(matching, key=lambda size: len(size.id), default=None)
 
 
-def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
+def surely_same(first: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
     """Return whether two entries are surely the same model, by their repositories.
 
     Names are not enough: derived models carry the name of the original too.
     """
-    if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
+    if {first.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
         return True
-    size = _by_repository(one, catalogue)
+    size = _by_repository(first, catalogue)
     return size is not None and size is _by_repository(other, catalogue)
 
 

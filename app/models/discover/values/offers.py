@@ -147,7 +147,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedRepository:
     """A repository with its choices.
 
     Attributes:

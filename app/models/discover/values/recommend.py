@@ -1,8 +1,8 @@
 """Recommends the models that suit a computer, with the reason and the memory sum: pure.
 
-it = recommend(hardware, load_catalogue(text), bandwidth)
-if it.default:
-    print(it.default.sentence, it.default.command)
+recommendation = recommend(hardware, load_catalogue(text), bandwidth)
+if pick := recommendation.default:
+    print(pick.sentence, pick.command)
 
 The rule, in the order in which it decides:
 
@@ -128,7 +128,7 @@ class Recommendation:
     """Up to three recommended models.
 
     Attributes:
-        note: What else the user should know; "" if nothing.
+        note: Further advice for the user; "" if there is none.
     """
 
     default: Pick | None

@@ -94,7 +94,7 @@ def note(
     too_large: Sequence[int],
     disk_free: int | None,
 ) -> str:
-    """Return what else the user should know; "" if nothing.
+    """Return further advice for the user; "" if there is none.
 
     Args:
         listed: How many models there are to choose from.

@@ -94,7 +94,7 @@ def model_row(model: dict[str, Any]) -> tuple[str, ...]:
 
 
 def drafter_rows(app: App) -> list[tuple[str, ...]]:
-    """List the drafters below the models, in the table only: nobody chats with them."""
+    """List the drafters, which only the table shows, below the models."""
     rows: list[tuple[str, ...]] = []
     for entry in app.library.drafters():
         *row, name = model_row(listed(app, entry))

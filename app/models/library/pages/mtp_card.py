@@ -14,7 +14,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.models.library.presenters.same_answer import SameAnswer
-from app.models.library.values.same_answer import Compared, in_words, is_good
+from app.models.library.values.same_answer import PromptComparison, in_words, is_good
 from engines.errors import Cancelled, UserError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class MtpCard(Panel):
             self.tr("{done} of {total}").format(done=step.done + 1, total=step.total)
         )
 
-    def _ended(self, results: Sequence[Compared]) -> None:
+    def _ended(self, results: Sequence[PromptComparison]) -> None:
         self._over(
             "\n".join(translated(line) for line in in_words(results)), problem=not is_good(results)
         )

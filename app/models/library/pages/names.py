@@ -1,4 +1,4 @@
-"""The displayed names of models and of what they can do."""
+"""The displayed names of models and of their abilities."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from app.models.library.services.details import details
 from app.models.library.services.library import Library
 from app.models.library.services.load_options import load_options_of
 from app.models.library.services.manager import ModelManager
-from app.models.library.values.details import Checked, ModelDetails
+from app.models.library.values.details import CheckedModel, ModelDetails
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.memory_use import MemoryUse
 from app.settings.presenters import SettingsService
@@ -164,7 +164,7 @@ class ModelPage(QObject):
         self,
         model: str,
         progress: Callable[[float], object],
-        done: Callable[[Checked], object],
+        done: Callable[[CheckedModel], object],
         failed: Failed,
     ) -> None:
         """Compare every byte of a model with its expected checksum.
@@ -181,11 +181,11 @@ class ModelPage(QObject):
                 last = round(share * 200)
                 self._share.emit(progress, share)
 
-        def work(cancel: CancelToken) -> Iterator[Checked]:
+        def work(cancel: CancelToken) -> Iterator[CheckedModel]:
             yield self._manager.verify(model, read, cancel)
 
         # The result is reported at the end, because a batch can arrive before the last progress.
-        results: list[Checked] = []
+        results: list[CheckedModel] = []
         self._check = self._tasks.stream(
             work, results.extend, lambda: done(results[0]), failed, on=CHECKING
         )

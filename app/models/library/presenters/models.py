@@ -191,7 +191,7 @@ class Models(QObject):
         self._tasks.run(work, lambda _: self.look(), self.failed.emit, on=STORE)
 
     def read_mtp(self, called: str) -> None:
-        """Read what drafts for a model, and emit `mtp_read` with `called` and a sentence.
+        """Read how a model drafts, and emit `mtp_read` with `called` and a sentence.
 
         If its files cannot be read, the sentence says why. Nothing is read before there is a list,
         nor again for the same model while the list stays the same.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.kit.tasks.tasks import ENGINE, Failed, Task, Tasks
 from app.models.library.services.library import Library
-from app.models.library.values.same_answer import Compared
+from app.models.library.values.same_answer import PromptComparison
 from app.settings.presenters import SettingsService
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -46,7 +46,7 @@ class SameAnswer:
     def start(
         self,
         progress: Callable[[BenchStep], object],
-        done: Callable[[Sequence[Compared]], object],
+        done: Callable[[Sequence[PromptComparison]], object],
         failed: Failed,
     ) -> None:
         """Check the model in use; does nothing while a check is running.
@@ -57,9 +57,9 @@ class SameAnswer:
         """
         if self._task is not None:
             return
-        settings, results = self._settings.current, list[Compared]()
+        settings, results = self._settings.current, list[PromptComparison]()
 
-        def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
+        def work(cancel: CancelToken) -> Iterator[BenchStep | PromptComparison]:
             if not cancel.cancelled:
                 entry = self._library.find(settings.model)
                 effective_settings = self._library.effective(entry, settings)
@@ -67,9 +67,9 @@ class SameAnswer:
                     entry, effective_settings, _DEPTHS, TOKENS, lambda _: None, cancel
                 )
 
-        def take(events: list[BenchStep | Compared]) -> None:
+        def take(events: list[BenchStep | PromptComparison]) -> None:
             for event in events:
-                if isinstance(event, Compared):
+                if isinstance(event, PromptComparison):
                     results.append(event)
                 else:
                     progress(event)

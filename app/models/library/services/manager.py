@@ -32,7 +32,7 @@ from app.models.library.services.places.hub_cache import hash_from_name
 from app.models.library.services.places.removal import Removal, of_files, of_hub_files, remove
 from app.models.library.services.places.scan import Inode
 from app.models.library.store.models import ModelStore
-from app.models.library.values.details import Checked
+from app.models.library.values.details import CheckedModel
 from app.models.library.values.entry import ModelEntry, Source
 from app.settings.values.models import checked
 from engines.cancel import CancelToken
@@ -50,7 +50,7 @@ _LONGEST_NAME: Final = 200
 
 
 @dataclass(frozen=True)
-class Deleted:
+class DeletedModel:
     """A deleted model.
 
     Attributes:
@@ -118,7 +118,7 @@ class ModelManager:
                 self._save_hash(path, file.sha256)
         self._library.refresh()
 
-    def verify(self, called: str, progress: Progress, cancel: CancelToken) -> Checked:
+    def verify(self, called: str, progress: Progress, cancel: CancelToken) -> CheckedModel:
         """Compare every byte of a model with the checksum from the Hub or from its import.
 
         Raises:
@@ -141,7 +141,7 @@ class ModelManager:
             compared = compared and expected is not None
             self._save_hash(path, digest)
             hashes.append(digest)
-        return Checked(self._library.find(called), hashes[0], compared)
+        return CheckedModel(self._library.find(called), hashes[0], compared)
 
     def rename(self, called: str, name: str) -> ModelEntry:
         """Give a model another name; its id and its file stay the same."""
@@ -200,14 +200,14 @@ class ModelManager:
         return DiskUse(total, models)
 
     def removal(self, called: str, *, with_file: bool = False) -> Removal:
-        """Return a plan of what `delete` would do.
+        """Return the plan that `delete` would carry out.
 
         Raises:
             ModelNotOurs: The model cannot be deleted; the error says why.
         """
         return self._removal(self._listed(called), with_file=with_file)
 
-    def delete(self, called: str, *, with_file: bool = False) -> Deleted:
+    def delete(self, called: str, *, with_file: bool = False) -> DeletedModel:
         """Move a model to the trash, or only remove it from the list if it was added in place.
 
         Args:
@@ -226,7 +226,7 @@ class ModelManager:
         self._store.hashes.forget(removal.trash)
         _remove_if_empty(folder, self._collection.own)
         self._library.refresh()
-        return Deleted(entry, removal.trash, removal.frees)
+        return DeletedModel(entry, removal.trash, removal.frees)
 
     def _listed(self, called: str) -> ModelEntry:
         """Find a model on the list, not just any file.

@@ -59,6 +59,6 @@ class ModelStore:
         return str(row["id"])
 
     def remove(self, model_id: str) -> None:
-        """Remove a model from the added ones; what else is known of it stays."""
+        """Remove a model from the added ones; its other stored facts stay."""
         with self._database.write() as db:
             db.execute("DELETE FROM models WHERE id = ?", (model_id,))

@@ -18,8 +18,8 @@ USES: tuple[Use, ...] = ("others", "weights", "context", "compute", "drafter", "
 class MemoryUse:
     """One memory and its content.
 
-    The other fields are what the model would add: its weights, its context (KV cache), the compute
-    buffers, its drafter, and its projector.
+    The other fields are the bytes that the model would add: its weights, its context (KV cache),
+    the compute buffers, its drafter, and its projector.
 
     Attributes:
         limit: All of the memory that can be used.

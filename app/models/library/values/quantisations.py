@@ -1,7 +1,7 @@
 """The quantisation of a model, read from its file name and described in plain words: pure.
 
-found = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
-print(found.label, found.bits, found.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
+quantisation = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
+print(quantisation.label, quantisation.bits, quantisation.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
 
 The bits per weight are those of llama.cpp's own table for an 8B model (tools/quantize/README.md),
 because a file mixes types, which the package `gguf` does not know. For types that are not in the

@@ -20,7 +20,7 @@ computed at once.
 
 
 @dataclass(frozen=True)
-class Compared:
+class PromptComparison:
     """The comparison of one prompt's answers with and without MTP; prompts are counted from 1."""
 
     prompt: int
@@ -34,12 +34,12 @@ def verdict_of(check: MtpCheck) -> Verdict:
     return "tie" if check.gap is not None and check.gap < TIE else "different"
 
 
-def is_good(results: Sequence[Compared]) -> bool:
+def is_good(results: Sequence[PromptComparison]) -> bool:
     """Return whether all answers are identical, or differ only because of rounding."""
     return all(verdict_of(result.check) != "different" for result in results)
 
 
-def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
+def in_words(results: Sequence[PromptComparison]) -> tuple[str, ...]:
     """Return the outcome, then a sentence for each place where the answers differ."""
     differing = [result for result in results if not result.check.identical]
     tokens = sum(result.check.tokens for result in results)
@@ -66,7 +66,7 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     return (*lines, *(_place(result) for result in differing))
 
 
-def _place(result: Compared) -> str:
+def _place(result: PromptComparison) -> str:
     check = result.check
     where = N_(
         "Prompt {prompt}, at token {tokens}, {depth} ahead",

@@ -29,7 +29,7 @@ from app.models.library.pages.names import name_of
 from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.metadata import ModelMetadata
 from app.models.library.presenters.model_page import FitVerdict, ModelPage, Removable, ShownModel
-from app.models.library.values.details import Checked
+from app.models.library.values.details import CheckedModel
 from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.errors import Cancelled, UserError
@@ -220,7 +220,7 @@ class CheckLine(QWidget):
         )
         self._running(True)
 
-    def show_checked(self, result: Checked) -> None:
+    def show_checked(self, result: CheckedModel) -> None:
         """Show that the file is intact, or that there was nothing to compare it with."""
         self._running(False)
         if result.compared:
@@ -440,7 +440,7 @@ class DetailsPage(PartPage):
             if model == self._model:
                 self._check.show_progress(share)
 
-        def checked(result: Checked) -> None:
+        def checked(result: CheckedModel) -> None:
             if model == self._model:
                 self._check.show_checked(result)
                 self._read()

@@ -27,7 +27,7 @@ ABANDONED_S: Final = 3600.0
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopiedFile:
     """A file of a copy.
 
     Attributes:
@@ -40,7 +40,7 @@ class Copied:
 
 def copy_model(
     files: tuple[Path, ...], own: Path, progress: Progress, cancel: CancelToken, name: str
-) -> list[Copied]:
+) -> list[CopiedFile]:
     """Copy the parts of a model into a new folder in `own`; an error leaves nothing of the copy.
 
     Args:
@@ -75,7 +75,7 @@ def _sweep(own: Path) -> None:
                 part.parent.rmdir()
 
 
-def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copied:
+def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> CopiedFile:
     part = target.with_name(f"{target.name}.part")
     digest = _write(source, part, share, cancel)
     if sha256_of(part, share, cancel) != digest:
@@ -86,7 +86,7 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
         )
     with explained(target):
         replace_file(part, target)
-    return Copied(target, digest)
+    return CopiedFile(target, digest)
 
 
 def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:

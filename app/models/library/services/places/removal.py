@@ -1,4 +1,4 @@
-"""Deletes a model's files, after working out what that removes and frees."""
+"""Plans and carries out the deletion of a model's files."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace").strip()
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def _same_file(first: Path, second: Path) -> bool:
     with contextlib.suppress(OSError):
-        return one.samefile(other)
+        return first.samefile(second)
     return False
 
 

@@ -18,7 +18,7 @@ from app.kit.tasks.tasks import Tasks
 from app.models.discover.presenters.discover import Discover
 from app.models.discover.services.projectors import Projectors
 from app.models.discover.values.catalogue import load_catalogue
-from app.models.discover.values.offers import CompanionFile, Offer, Opened
+from app.models.discover.values.offers import CompanionFile, Offer, OpenedRepository
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Query
 from app.models.library.values.entry import ModelEntry
@@ -71,9 +71,9 @@ def parts(qtbot: QtBot, tmp_path: Path) -> Iterator[Parts]:
     tasks.close()
 
 
-def opened(parts: Parts, repo: str = SMALL.id) -> Opened:
+def opened(parts: Parts, repo: str = SMALL.id) -> OpenedRepository:
     page = outcome(parts.qtbot, lambda done, failed: parts.discover.open(repo, done, failed))
-    assert isinstance(page, Opened)
+    assert isinstance(page, OpenedRepository)
     return page
 
 

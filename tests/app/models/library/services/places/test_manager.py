@@ -20,7 +20,7 @@ from app.base.errors import (
 from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from app.models.library.services.places import copying
-from app.models.library.values.details import Checked
+from app.models.library.values.details import CheckedModel
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, DrafterMismatch, NotAModel
 from tests.app.models.library.services.places.conftest import Here
@@ -40,7 +40,7 @@ def silent(_: float) -> None:
     """For who wants to see no progress."""
 
 
-def check(here: Here, called: str) -> Checked:
+def check(here: Here, called: str) -> CheckedModel:
     return here.care.verify(called, silent, CancelToken())
 
 
