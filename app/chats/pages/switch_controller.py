@@ -62,7 +62,7 @@ class EngineSwitchController(QObject):
         self._knows_vllm = self._knows_servers = False
         self._vllm_is_here: bool | None = None
         self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
-        chooser.shown.connect(self.show)
+        chooser.announced.connect(self.show)
         chat.opened.connect(self.show)
         chat.stored.connect(self.show)
         picking.opening.connect(self._look_elsewhere)
@@ -150,7 +150,7 @@ class EngineSwitchController(QObject):
         self._elsewhere = (model, found)
         entry = self._chooser.current_entry()
         if self._vllm_is_here is not None and entry is not None and entry.id == model:
-            self._picking.show_elsewhere(found)
+            self._picking.show_counterparts(found)
 
     def _take(self, other: Counterpart) -> None:
         """Switch the chat to a counterpart, or offer to install or download what it lacks."""

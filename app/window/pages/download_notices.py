@@ -39,7 +39,7 @@ class DownloadNotices(QObject):
         super().__init__(parent)
         self._told_elsewhere = told_elsewhere
         self._notifier = notifier
-        service.came.connect(self._came)
+        service.completed.connect(self._came)
         service.chosen.connect(lambda entry: self.use.emit(entry.id))
         service.failed.connect(notifier.error)
 

@@ -100,10 +100,10 @@ class CitationMarks(QObject):
         view.show_part(_PART, line)
 
     def _mark(self, view: MessageView, checked: CheckedAnswer) -> None:
-        from app.markdown.reading import Marked, sentences
+        from app.markdown.reading import MarkedPart, sentences
 
         marks = [
-            Marked(it.start, it.end, it.verdict, number)
+            MarkedPart(it.start, it.end, it.verdict, number)
             for number, it in enumerate(checked.citations, 1)
         ]
         tips = {
@@ -113,7 +113,7 @@ class CitationMarks(QObject):
         if self._uncited:
             quotes = checked.citations
             marks += [
-                Marked(start, end, "uncited")
+                MarkedPart(start, end, "uncited")
                 for start, end in sentences(view.view.blocks)
                 if not any(it.start < end and it.end > start for it in quotes)
             ]
