@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.kit.tasks.tasks import STORE, Failed, Tasks
-from app.net.store import KEPT, Ledger
+from app.net.store import MOST_CONNECTIONS, Ledger
 from app.net.values.connections import LoggedConnection
 
 
@@ -15,30 +15,30 @@ class Connections:
     def __init__(self, ledger: Ledger, tasks: Tasks) -> None:
         self._ledger = ledger
         self._tasks = tasks
-        self._known: list[LoggedConnection] | None = None
+        self._shown: list[LoggedConnection] | None = None
 
     def look(self, done: Callable[[list[LoggedConnection]], object], failed: Failed) -> None:
         """Read the connections, the newest first; call `done` only if they have changed."""
-        known = self._known
+        shown = self._shown
 
         def work() -> list[LoggedConnection] | None:
             newest = self._ledger.connections(1)
-            if known is not None and newest == known[:1]:
+            if shown is not None and newest == shown[:1]:
                 return None
-            return self._ledger.connections(KEPT)
+            return self._ledger.connections(MOST_CONNECTIONS)
 
-        def have(found: list[LoggedConnection] | None) -> None:
-            if found is not None:
-                self._known = found
-                done(found)
+        def show(connections: list[LoggedConnection] | None) -> None:
+            if connections is not None:
+                self._shown = connections
+                done(connections)
 
-        self._tasks.run(work, have, failed, on=STORE)
+        self._tasks.run(work, show, failed, on=STORE)
 
     def clear(self, done: Callable[[], object], failed: Failed) -> None:
         """Delete all connections from the ledger."""
 
         def cleared(_: int) -> None:
-            self._known = []
+            self._shown = []
             done()
 
         self._tasks.run(self._ledger.clear, cleared, failed, on=STORE)

@@ -34,5 +34,5 @@ def _ending(language: str) -> str:
         patterns = find_lexer_class_by_name(language).filenames if language else []
     except ClassNotFound:
         patterns = []
-    endings = [it[1:] for it in patterns if re.fullmatch(r"\*\.\w+", it)]
+    endings = [pattern[1:] for pattern in patterns if re.fullmatch(r"\*\.\w+", pattern)]
     return endings[0] if endings else ".txt"

@@ -21,7 +21,7 @@ def is_right_to_left(spans: Iterable[Span]) -> bool:
     """Return whether a block runs right to left; code, formulas and pictures are ignored."""
     for span in spans:
         if not (span.code or span.math or span.picture):
-            found = runs_right_to_left(span.text)
-            if found is not None:
-                return found
+            right_to_left = runs_right_to_left(span.text)
+            if right_to_left is not None:
+                return right_to_left
     return False

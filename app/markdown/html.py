@@ -49,10 +49,10 @@ def plain_formula(latex: str) -> str:
 def _block(block: Block, draw: DrawFormula, heading: int) -> str:
     match block:
         case Code():
-            return f'<pre class="code"{_left(block.place)}>{_code(block)}</pre>'
+            return f'<pre class="code"{_margin(block.place)}>{_code(block)}</pre>'
         case Formula():
             drawn = draw(block.text, False) or plain_formula(block.text)
-            return f'<p class="display"{_left(block.place)}>{drawn}</p>'
+            return f'<p class="display"{_margin(block.place)}>{drawn}</p>'
         case Table():
             return _table(block, draw)
         case Rule():
@@ -70,10 +70,10 @@ def _paragraph(block: Paragraph, draw: DrawFormula, heading: int) -> str:
     note = f"<sup>{escape(place.note)}</sup>&#160;" if place.note else ""
     direction = ' dir="rtl"' if rtl else ""
     tight = ' class="tight"' if place.tight else ""
-    return f"<{tag}{tight}{direction}{_left(place)}>{number}{note}{words}</{tag}>"
+    return f"<{tag}{tight}{direction}{_margin(place)}>{number}{note}{words}</{tag}>"
 
 
-def _left(place: BlockPlace) -> str:
+def _margin(place: BlockPlace) -> str:
     indent = min(place.indent, _DEEPEST)
     return f' style="margin-left:{indent * _INDENT}px"' if indent else ""
 
@@ -98,15 +98,15 @@ def _span(span: Span, draw: DrawFormula, *, rtl: bool) -> str:
     if span.note:
         return f"<sup>{escape(span.note)}</sup>"
     html = escape(span.text).replace(LINE_BREAK, "<br>")
-    for on, tag in (
+    for applies, tag in (
         (span.code, "code"),
         (span.bold, "strong"),
         (span.italic or bool(span.picture), "em"),
         (span.strike, "s"),
     ):
-        if on:
-            turned = ' dir="ltr"' if rtl and tag == "code" else ""
-            html = f"<{tag}{turned}>{html}</{tag}>"
+        if applies:
+            direction = ' dir="ltr"' if rtl and tag == "code" else ""
+            html = f"<{tag}{direction}>{html}</{tag}>"
     if span.href and is_openable(span.href):
         html = f'<a href="{escape(span.href)}" rel="noreferrer noopener">{html}</a>'
     if span.quote:

@@ -36,14 +36,14 @@ def local_path(address: str) -> str:
 
 def is_named(path: str, texts: Iterable[str]) -> bool:
     """Return whether one of the texts contains exactly this path, or its file URL."""
-    wanted = re.compile(rf"(?<![\w.~-]){re.escape(_plain(path))}(?![\w/-]|\.\w)")
-    return bool(path) and any(wanted.search(_plain(text)) for text in texts)
+    pattern = re.compile(rf"(?<![\w.~-]){re.escape(_plain(path))}(?![\w/-]|\.\w)")
+    return bool(path) and any(pattern.search(_plain(text)) for text in texts)
 
 
 def pictures_in(text: str) -> tuple[str, ...]:
     """Return the paths of the pictures that a text names, in order, each once."""
-    found = (local_path(match.group()) for match in _PICTURE.finditer(text))
-    return tuple(dict.fromkeys(path for path in found if path))[:_MOST]
+    paths = (local_path(match.group()) for match in _PICTURE.finditer(text))
+    return tuple(dict.fromkeys(path for path in paths if path))[:_MOST]
 
 
 def _plain(text: str) -> str:

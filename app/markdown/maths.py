@@ -79,10 +79,10 @@ def _push(state: StateBlock, first: int, after: int, lines: list[str], markup: s
 
 
 def _inline(state: StateInline, silent: bool) -> bool:
-    found = _formula(state.src, state.pos, state.posMax)
-    if found is None:
+    formula = _formula(state.src, state.pos, state.posMax)
+    if formula is None:
         return False
-    text, length, style = found
+    text, length, style = formula
     if not silent:
         token = state.push("math_inline", "math", 0)
         token.content, token.markup = text, style

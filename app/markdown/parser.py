@@ -37,6 +37,7 @@ class Piece:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
+        """All blocks of the text so far."""
         return self.before + self.last
 
 
@@ -63,7 +64,7 @@ class Parser:
         env = {COMPLETE: True}
         tokens = self._markdown.parse(text, env)
         ranked = list(Walk(text.split("\n"), env).blocks(tokens))
-        notes = sorted((it for it in ranked if it[0]), key=lambda it: it[0])
+        notes = sorted((note for note in ranked if note[0]), key=lambda note: note[0])
         blocks = tuple(block for rank, block in ranked if not rank)
         rule = (Rule(),) if blocks and notes else ()
         return (*blocks, *rule, *(block for _, block in notes))
@@ -75,7 +76,7 @@ class Parser:
             env: Definitions of links and footnotes, passed from piece to piece.
         """
         tokens = self._markdown.parse(text, env)
-        tops = [index for index, it in enumerate(tokens) if it.level == 0 and it.map]
+        tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.map]
         last = tops[-1] if tops else 0
         walk = Walk(text.split("\n"), env)
         before = tuple(block for _, block in walk.blocks(tokens[:last]))

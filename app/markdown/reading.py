@@ -1,6 +1,6 @@
 """Blocks as a person reads them: their words without markup, and marks laid over them.
 
-An answer is checked as its reader sees it. Code is nobody's words, so it is left out: it neither
+An answer is checked as its reader sees it. Code is not prose, so it is left out: it neither
 contains a quote nor is part of one.
 """
 
@@ -41,7 +41,7 @@ _LEAST_WORDS: Final = 4
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedPart:
     """A marked part of a read text.
 
     Attributes:
@@ -74,16 +74,16 @@ def sentences(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
         start += len(text) + len(_BETWEEN_BLOCKS)
 
 
-def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...]:
+def marked(blocks: Sequence[Block], marks: Sequence[MarkedPart]) -> tuple[Block, ...]:
     """Lay marks over blocks; if two overlap, the earlier one in the sequence wins."""
-    found: list[Block] = []
+    marked_blocks: list[Block] = []
     start = 0
     for block in blocks:
         length = len(_text_of(block))
-        here = [it for it in marks if it.start < start + length and it.end > start]
-        found.append(_with_marks(block, start, here) if here else block)
+        overlapping = [mark for mark in marks if mark.start < start + length and mark.end > start]
+        marked_blocks.append(_with_marks(block, start, overlapping) if overlapping else block)
         start += length + len(_BETWEEN_BLOCKS)
-    return tuple(found)
+    return tuple(marked_blocks)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Sign:
     text: str
 
 
-def signed(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[Block]]) -> str:
+def with_signs(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[Block]]) -> str:
     """Insert signs into the source of a text, each after its part of the read text.
 
     A sign whose place in the source cannot be found is left out.
@@ -105,17 +105,20 @@ def signed(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[B
         signs: The signs, placed in the read text.
         parse: Parses the markdown into blocks.
     """
-    read, at, more = read_text(parse(source)), 0, 0
+    read_so_far, last_position, inserted = read_text(parse(source)), 0, 0
     for sign in signs:
-        start, end = sign.start + more, sign.end + more
-        wanted = read[:end] + sign.text + read[end:]
-        pattern = _in_source(read[start:end])
-        places = sorted((it.end() for it in pattern.finditer(source)), key=lambda it: it <= at)
-        for place in places[:_TRIES]:
-            tried = source[:place] + sign.text + source[place:]
-            if read_text(parse(tried)) == wanted:
-                source, read = tried, wanted
-                at, more = place, more + len(sign.text)
+        start, end = sign.start + inserted, sign.end + inserted
+        expected = read_so_far[:end] + sign.text + read_so_far[end:]
+        pattern = _in_source(read_so_far[start:end])
+        positions = sorted(
+            (match.end() for match in pattern.finditer(source)),
+            key=lambda position: position <= last_position,
+        )
+        for position in positions[:_TRIES]:
+            tried = source[:position] + sign.text + source[position:]
+            if read_text(parse(tried)) == expected:
+                source, read_so_far = tried, expected
+                last_position, inserted = position, inserted + len(sign.text)
                 break
     return source
 
@@ -166,7 +169,7 @@ def _words(span: Span) -> str:
     return _QUOTATION_MARKS.sub(_NO_WORDS, text) if span.code else text
 
 
-def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
+def _with_marks(block: Block, start: int, marks: Sequence[MarkedPart]) -> Block:
     runs = []
     start += len(_before(block))
     for run in _runs(block):
@@ -185,31 +188,35 @@ def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
     return block
 
 
-def _cut(span: Span, start: int, marks: Sequence[Marked]) -> Iterator[Span]:
+def _cut(span: Span, start: int, marks: Sequence[MarkedPart]) -> Iterator[Span]:
     """Split a span that begins at `start` at the ends of the marks."""
     end = start + len(_words(span))
-    here = [it for it in marks if it.start < end and it.end > start]
-    if not here or span.math or span.picture:
+    overlapping = [mark for mark in marks if mark.start < end and mark.end > start]
+    if not overlapping or span.math or span.picture:
         yield span
         return
     cuts = {start, end}
-    cuts.update(at for it in here for at in (it.start, it.end) if start < at < end)
+    cuts.update(at for mark in overlapping for at in (mark.start, mark.end) if start < at < end)
     order = sorted(cuts)
     for begin, until in pairwise(order):
         piece = replace(span, text=span.text[begin - start : until - start])
-        of = next((it for it in here if it.start <= begin and until <= it.end), None)
-        if of is not None:
-            piece = replace(piece, mark=of.mark, quote=of.quote, ends=until == of.end)
+        covering = next(
+            (mark for mark in overlapping if mark.start <= begin and until <= mark.end), None
+        )
+        if covering is not None:
+            piece = replace(
+                piece, mark=covering.mark, quote=covering.quote, ends=until == covering.end
+            )
         yield piece
 
 
 def _sentences_of(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for found in _SENTENCE_END.finditer(text):
-        before = text[start : found.start() + 1]
-        if not found[0].startswith("\n") and _ABBREVIATED.search(before):
+    for end_match in _SENTENCE_END.finditer(text):
+        before = text[start : end_match.start() + 1]
+        if not end_match[0].startswith("\n") and _ABBREVIATED.search(before):
             continue
-        yield start, len(text[: found.end()].rstrip())
-        start = found.end()
+        yield start, len(text[: end_match.end()].rstrip())
+        start = end_match.end()
     if text[start:].strip():
         yield start, len(text.rstrip())

@@ -79,13 +79,13 @@ def _picture(token: Token, style: Span) -> Span:
 def _join(spans: list[Span], span: Span) -> None:
     if not span.text:
         return
-    if spans and _look(spans[-1]) == _look(span) and not (span.math or span.note or span.picture):
+    if spans and _style(spans[-1]) == _style(span) and not (span.math or span.note or span.picture):
         spans[-1] = replace(span, text=spans[-1].text + span.text)
     else:
         spans.append(span)
 
 
-def _look(span: Span) -> tuple[object, ...]:
+def _style(span: Span) -> tuple[object, ...]:
     """Return all properties of a span but its text."""
     return (
         span.bold,

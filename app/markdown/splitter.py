@@ -51,7 +51,7 @@ class StreamSplitter:
         self._parser = parser
         self._env: dict[str, Any] = {}
         self._tail_env: dict[str, Any] = {}
-        self._fed: list[str] = []
+        self._pieces: list[str] = []
         self._open = ""
         self._fence: _Fence | None = None
         self._try_at = 0
@@ -61,12 +61,12 @@ class StreamSplitter:
     @property
     def text(self) -> str:
         """The text so far."""
-        return "".join(self._fed)
+        return "".join(self._pieces)
 
     def feed(self, text: str) -> Update:
         """Add a piece of text; return the blocks that it changed."""
         text = clean(text)
-        self._fed.append(text)
+        self._pieces.append(text)
         self._open += text
         settled: list[Block] = []
         if self._fence is not None:
@@ -80,10 +80,10 @@ class StreamSplitter:
             settled += self._settle()
         if len(self._open) > (_LONGEST_WITH_CODE if self._in_code else LONGEST_BLOCK):
             settled += self._cut()
-        self._tail_env = self._trial()
+        self._tail_env = self._copied_env()
         tail = self._parser.parse_piece(self._open, self._tail_env).blocks
         self._in_code = bool(tail) and isinstance(tail[-1], Code) and not tail[-1].closed
-        self._in_formula = any(isinstance(it, Formula) and not it.closed for it in tail)
+        self._in_formula = any(isinstance(block, Formula) and not block.closed for block in tail)
         if self._in_code and len(tail) == 1:
             self._begin_fence(tail[0])
         return Update(tuple(settled), tail)
@@ -101,16 +101,16 @@ class StreamSplitter:
         return "\n\n" in self._open or len(self._open) > _WORTHWHILE
 
     def _settle(self) -> tuple[Block, ...]:
-        whole = self._open[: self._open.rfind("\n") + 1]
-        env = self._trial()
-        piece = self._parser.parse_piece(whole, env)
+        complete_lines = self._open[: self._open.rfind("\n") + 1]
+        env = self._copied_env()
+        piece = self._parser.parse_piece(complete_lines, env)
         if piece.line == 0:
             # This is one long list or table: parsing it again at every line would cost as much as
             # drawing it.
             self._try_at = len(self._open) * 5 // 4
             return ()
         self._env, self._try_at = env, 0
-        done = sum(len(line) + 1 for line in whole.split("\n")[: piece.line])
+        done = sum(len(line) + 1 for line in complete_lines.split("\n")[: piece.line])
         self._open = self._open[done:]
         return piece.before
 
@@ -132,7 +132,7 @@ class StreamSplitter:
             self._fence = _Fence(begun, opening.group(2), len(opening.group(1)))
             _, self._open = self._fence.read(self._open[opening.end() :])
 
-    def _trial(self) -> dict[str, Any]:
+    def _copied_env(self) -> dict[str, Any]:
         """Copy the definitions for text that can still grow: a link's first definition wins."""
         notes = self._env.get("footnotes", {})
         return {
@@ -177,7 +177,7 @@ def _place_to_cut(text: str) -> int:
     """Return where to cut: before the last unindented line, else the last line, word or letter."""
     least = len(text) // 2
     for mark in (re.compile(r"\n(?=[^\s])"), re.compile(r"\n"), re.compile(r" ")):
-        places = [found.end() for found in mark.finditer(text, least)]
+        places = [match.end() for match in mark.finditer(text, least)]
         if places:
             return places[-1]
     return least

@@ -67,8 +67,8 @@ def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula
     return SetFormula(svg, width, height, descent)
 
 
-def _alike(found: re.Match[str]) -> str:
-    return f"\\{found[1]}{{{_ALIKE.get(found[2], found[2])}}}"
+def _alike(match: re.Match[str]) -> str:
+    return f"\\{match[1]}{{{_ALIKE.get(match[2], match[2])}}}"
 
 
 def work_for(latex: str) -> int:

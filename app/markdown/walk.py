@@ -26,7 +26,7 @@ from app.markdown.spans import spans_of
 
 _MARKERS = ("•", "◦", "▪")
 _TASKS = {"[ ] ": "☐", "[x] ": "☑", "[X] ": "☑"}
-_ENDS_OF_NOTHING = {
+_ENDS_EMPTY_ITEM = {
     "bullet_list_open",
     "ordered_list_open",
     "list_item_close",
@@ -72,15 +72,15 @@ class Walk:
 
     def blocks(self, tokens: Sequence[Token]) -> Iterator[tuple[int, Block]]:
         """Yield blocks with ranks: 0 in the text, from 1 in footnotes in order of mention."""
-        left = iter(tokens)
-        for token in left:
-            for block in self._blocks_of(token, left):
-                rank = max((known.rank for known in self._lists), default=0)
+        remaining = iter(tokens)
+        for token in remaining:
+            for block in self._blocks_of(token, remaining):
+                rank = max((list_.rank for list_ in self._lists), default=0)
                 for part in _parts(block):
                     yield rank, part
 
     def _blocks_of(self, token: Token, tokens: Iterator[Token]) -> Iterator[Block]:
-        if token.type in _ENDS_OF_NOTHING and self._lists and not self._lists[-1].item.begun:
+        if token.type in _ENDS_EMPTY_ITEM and self._lists and not self._lists[-1].item.begun:
             yield Paragraph((), 0, self._place(True))
         if token.type == "paragraph_open":
             yield self._paragraph(next(tokens), 0, token.hidden)
@@ -103,7 +103,7 @@ class Walk:
         elif token.type == "footnote_reference_open":
             self._begin_note(str(token.meta["label"]))
         elif token.type == "bullet_list_open":
-            depth = sum(known.number is None and not known.note for known in self._lists)
+            depth = sum(list_.number is None and not list_.note for list_ in self._lists)
             self._lists.append(_List(None, _MARKERS[min(depth, len(_MARKERS) - 1)]))
         elif token.type == "ordered_list_open":
             start = token.attrGet("start")

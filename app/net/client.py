@@ -17,12 +17,12 @@ from app import __version__
 from app.base.errors import Offline
 from app.net.connection_pool import ConnectionPool
 from app.net.entry import LedgerEntry
-from app.net.explained import is_certificate
 from app.net.hosts import LOCALHOST, is_loopback, proxy_for
-from app.net.metered_stream import Received, Sent
+from app.net.metered_stream import CountedRequest, CountedResponse
 from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
+from app.net.user_errors import is_certificate
 from app.net.values.connections import LoggedConnection, Purpose
 from engines.connection import Connection
 from engines.redaction import remember_address
@@ -32,10 +32,10 @@ _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
 WITHIN_S = 120.0
 """The most seconds for a whole request, however slowly its bytes come, unless it says otherwise."""
 
-_KEPT = 20
+_MOST_IDLE = 20
 PORTS = {"http": 80, "https": 443}
 _PROXY_WANTS_A_NAME = 407
-_ENDED: tuple[Purpose, ...] = (
+_CANCELLABLE: tuple[Purpose, ...] = (
     "download a model",
     "get an engine",
     "ask a server",
@@ -104,6 +104,7 @@ class GatedTransport(httpx2.BaseTransport):
         self._pool = pool or ConnectionPool()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request if its purpose and host allow it, and record it in the ledger."""
         scope = current()
         url = request.url
         port = url.port or PORTS.get(url.scheme, 0)
@@ -115,16 +116,16 @@ class GatedTransport(httpx2.BaseTransport):
         connection = Connection.of(request.extensions)
         entry = LedgerEntry(self._record, url.host, port, scope.purpose, request.method)
 
-        def over() -> None:
+        def release() -> None:
             deadline.cancel()
             connection.release()
 
         connection.begin()
-        entry.on_end(over)
+        entry.on_end(release)
         try:
-            self._stay_within_reach(url.host)
-            keep = scope.purpose not in _ENDED
-            response = self._opened(request, entry, keep, deadline, connection)
+            self._require_reachable(url.host)
+            keep = scope.purpose not in _CANCELLABLE
+            response = self._open(request, entry, keep, deadline, connection)
         except Offline:
             entry.end("refused")
             raise
@@ -138,29 +139,31 @@ class GatedTransport(httpx2.BaseTransport):
         except httpx2.HTTPError as error:
             entry.end("cancelled" if connection.hung_up else "failed")
             if not connection.hung_up:
-                self._stay_within_reach(url.host, begun=True)
+                self._require_reachable(url.host, begun=True)
                 deadline.require(error)
             raise
         except BaseException:
             entry.end("cancelled" if connection.hung_up else "failed")
             raise
-        stays = partial(self._stay_within_reach, begun=True)
+        check_reach = partial(self._require_reachable, begun=True)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=Received(response, entry, stays, connection, deadline),
+            stream=CountedResponse(response, entry, check_reach, connection, deadline),
             extensions=response.extensions,
         )
 
     def hang_up(self) -> None:
+        """End the requests under way with an error."""
         self._pool.hang_up()
 
     def close(self) -> None:
+        """Close the idle connections."""
         with self._lock:
             for route in self._routes.values():
                 route.close()
 
-    def _opened(
+    def _open(
         self,
         request: httpx2.Request,
         entry: LedgerEntry,
@@ -171,9 +174,9 @@ class GatedTransport(httpx2.BaseTransport):
         """Return the response once it begins, or stop waiting on a hang-up or at the deadline."""
         watchers = (self._pool.watching(), deadline.connection.watch, connection.watch)
 
-        def watch(event: str, told: dict[str, Any]) -> None:
+        def watch(event: str, info: dict[str, Any]) -> None:
             for watcher in watchers:
-                watcher(event, told)
+                watcher(event, info)
 
         request.extensions["trace"] = watch
         opening = Opening(lambda: self._send(request, entry, keep))
@@ -194,13 +197,13 @@ class GatedTransport(httpx2.BaseTransport):
         if request.url.host == LOCALHOST:
             return _to_localhost(route, request, entry)
         if proxy is None:
-            return route.handle_request(_sent(request, request.url, entry))
+            return route.handle_request(_counted(request, request.url, entry))
         remember_address(proxy)
         # Not the whole address, since it can contain a name and a password.
         entry.proxy = httpx2.URL(proxy).netloc.decode("ascii")
-        return _through_proxy(route, _sent(request, request.url, entry))
+        return _through_proxy(route, _counted(request, request.url, entry))
 
-    def _stay_within_reach(self, host: str, *, begun: bool = False) -> None:
+    def _require_reachable(self, host: str, *, begun: bool = False) -> None:
         """Refuse any other computer while Hearth is offline, before its name is looked up.
 
         Args:
@@ -230,7 +233,7 @@ class GatedTransport(httpx2.BaseTransport):
         """
         with self._lock:
             if (proxy, keep) not in self._routes:
-                limits = httpx2.Limits(max_keepalive_connections=_KEPT if keep else 0)
+                limits = httpx2.Limits(max_keepalive_connections=_MOST_IDLE if keep else 0)
                 self._routes[proxy, keep] = httpx2.HTTPTransport(
                     verify=self._tls, proxy=proxy, limits=limits
                 )
@@ -252,9 +255,11 @@ def _to_localhost(
     """Try both addresses of localhost, so that no name server is asked."""
     request.extensions["sni_hostname"] = LOCALHOST
     try:
-        return route.handle_request(_sent(request, request.url.copy_with(host="127.0.0.1"), entry))
+        return route.handle_request(
+            _counted(request, request.url.copy_with(host="127.0.0.1"), entry)
+        )
     except httpx2.ConnectError:
-        return route.handle_request(_sent(request, request.url.copy_with(host="::1"), entry))
+        return route.handle_request(_counted(request, request.url.copy_with(host="::1"), entry))
 
 
 def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
@@ -271,12 +276,12 @@ def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> http
     return response
 
 
-def _sent(request: httpx2.Request, url: httpx2.URL, entry: LedgerEntry) -> httpx2.Request:
+def _counted(request: httpx2.Request, url: httpx2.URL, entry: LedgerEntry) -> httpx2.Request:
     """Return a request to this address whose body's bytes are counted."""
     return httpx2.Request(
         request.method,
         url,
         headers=request.headers,
-        stream=Sent(request, entry),
+        stream=CountedRequest(request, entry),
         extensions=request.extensions,
     )

@@ -24,18 +24,18 @@ class ConnectionPool:
         self._lock = threading.Lock()
         self._sockets: WeakSet[socket.socket] = WeakSet()
         self._waiting: set[Callable[[], None]] = set()
-        self._times = 0
+        self._hang_ups = 0
 
     def watching(self) -> Trace:
         """Return the trace function, to be made before sending, that registers connections."""
-        times = self._times
+        hang_ups = self._hang_ups
 
-        def watch(event: str, told: dict[str, Any]) -> None:
+        def watch(event: str, info: dict[str, Any]) -> None:
             if event.endswith(_OPENED):
-                opened = told["return_value"].get_extra_info("socket")
+                opened = info["return_value"].get_extra_info("socket")
                 with self._lock:
                     self._sockets.add(opened)
-                    if self._times != times:
+                    if self._hang_ups != hang_ups:
                         shut(opened)
 
         return watch
@@ -54,7 +54,7 @@ class ConnectionPool:
     def hang_up(self) -> None:
         """End every wait for a connection, a response or its bytes, with an error."""
         with self._lock:
-            self._times += 1
+            self._hang_ups += 1
             for opened in list(self._sockets):
                 shut(opened)
             waiting = list(self._waiting)

@@ -47,13 +47,13 @@ class Gate:
         """
         if purpose not in PURPOSES:
             raise ValueError(f"not a purpose: {purpose}")
-        with within(Scope(purpose, client=self._opened())):
+        with within(Scope(purpose, client=self._open_client())):
             yield
 
     @property
     def client(self) -> httpx2.Client:
-        """The one client; it raises Offline, and httpx2's errors, which `explained` translates."""
-        return self._opened()
+        """The one client; it raises Offline, and httpx2's errors: see `as_user_error`."""
+        return self._open_client()
 
     def lend(self, purpose: Purpose, address: str, trust: Trust | None = None) -> httpx2.Client:
         """Make a client for the server at an address, by the same rules; the caller closes it.
@@ -93,7 +93,7 @@ class Gate:
             for pool in self._pools.values():
                 pool.hang_up()
 
-    def leave_outside(self) -> None:
+    def hang_up_outside(self) -> None:
         """End the requests to other computers, even silent ones, because Hearth goes offline.
 
         Downloads check for themselves, with each piece that arrives.
@@ -119,14 +119,14 @@ class Gate:
         with self._lock:
             return self._pools.setdefault(outside, ConnectionPool())
 
-    def _opened(self) -> GatedClient:
+    def _open_client(self) -> GatedClient:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the gate is closed")
             if self._client is None:
                 from app.net.client import GatedClient
-                from app.net.huggingface import lend
+                from app.net.huggingface import use_gate
 
                 self._client = GatedClient(self._record, self._offline)
-                lend()
+                use_gate()
             return self._client

@@ -9,8 +9,8 @@ from contextlib import closing
 import httpx2
 
 from app.net.client import plain_client
-from app.net.explained import explained
 from app.net.scope import current
+from app.net.user_errors import as_user_error
 from engines.redaction import redact
 
 MOST = 32 << 20
@@ -40,7 +40,7 @@ class HubEndless(Exception):
     """A listing with too many pages."""
 
 
-def lend() -> None:
+def use_gate() -> None:
     """Make every request of huggingface_hub in this process go through the gate.
 
     This turns off its telemetry, its detection of agent programs, its Xet transfers (which use
@@ -55,10 +55,12 @@ def lend() -> None:
     constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True
     disable_progress_bars()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    huggingface_hub.set_client_factory(lambda: plain_client(_Whole(), follow_redirects=False))
+    huggingface_hub.set_client_factory(
+        lambda: plain_client(_WholeAnswers(), follow_redirects=False)
+    )
 
 
-class _Whole(httpx2.BaseTransport):
+class _WholeAnswers(httpx2.BaseTransport):
     """A transport that brings whole answers through the gate of the current scope.
 
     After an error of httpx2, and after a status such as 429, huggingface_hub sleeps and sends the
@@ -89,7 +91,7 @@ class _Whole(httpx2.BaseTransport):
             with closing(client.send(request, stream=True)) as response:
                 return _read(response, part="Range" in request.headers)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise explained(error, request.url.host) from error
+            raise as_user_error(error, request.url.host) from error
 
 
 def _read(response: httpx2.Response, *, part: bool) -> httpx2.Response:

@@ -49,22 +49,22 @@ def listen(address: Address) -> socket.socket:
     # Name the protocol, or else asyncio would leave Nagle's algorithm on, and a reply in two parts
     # would wait 40 ms for the other side's acknowledgement.
     family = socket.AF_INET6 if is_6 else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":
             # On Windows the other option would let two programs share a port.
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if is_6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.bind((host, address.port))
-        made.listen(_BACKLOG)
-        made.setblocking(False)
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((host, address.port))
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
     except (OSError, OverflowError) as error:
-        made.close()
+        listener.close()
         raise _not_free(address, error) from error
-    return made
+    return listener
 
 
 def allow_files() -> None:
@@ -85,19 +85,19 @@ def port_of(listening: socket.socket) -> int:
     return int(listening.getsockname()[1])
 
 
-def addresses_here() -> tuple[str, ...]:
+def own_addresses() -> tuple[str, ...]:
     """Return the IPv4 addresses at which other computers can reach this one."""
     import psutil
 
     up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
-    found = (
-        ipaddress.ip_address(it.address)
+    addresses_up = (
+        ipaddress.ip_address(address.address)
         for name, addresses in psutil.net_if_addrs().items()
         if name in up
-        for it in addresses
-        if it.family == socket.AF_INET
+        for address in addresses
+        if address.family == socket.AF_INET
     )
-    return tuple(str(it) for it in found if not it.is_loopback and not it.is_link_local)
+    return tuple(str(ip) for ip in addresses_up if not ip.is_loopback and not ip.is_link_local)
 
 
 def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
@@ -109,11 +109,11 @@ def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
         context.load_cert_chain(str(certificate), str(key), password=lambda: "")
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
-            missing = next((it for it in (certificate, key) if not it.exists()), certificate)
+            missing = next((file for file in (certificate, key) if not file.exists()), certificate)
             why = N_("There is no file {path}.", path=missing)
         elif isinstance(error, ssl.SSLError | ValueError):
             why = N_(
-                "{name} and {key_name} are no certificate with its unlocked key.",
+                "{name} and {key_name} are not a certificate and its unlocked key.",
                 name=certificate.name,
                 key_name=key.name,
             )
@@ -165,6 +165,7 @@ class PatientProtocol(H11Protocol):
     AGAIN_S: float = 0.2
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the time limit for the first request, and make room if there are too many."""
         self._head = self.loop.call_later(self.HEAD_S, transport.abort)
         self._stalled = self._head
         self._silent_since = self.loop.time()
@@ -176,6 +177,7 @@ class PatientProtocol(H11Protocol):
         self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel all time limits of the connection."""
         self._head.cancel()
         self._stalled.cancel()
         if self._asking is not None:
@@ -186,10 +188,11 @@ class PatientProtocol(H11Protocol):
         """Keep the connection while a whole request is being answered; TLS cannot do that."""
         stays = self._is_answered and not self.cycle.more_body and self.scheme == "http"
         if stays:
-            self._asking = self.loop.call_later(self.ASK_S, self._ask_if_there, self.AGAIN_S)
+            self._asking = self.loop.call_later(self.ASK_S, self._probe_client, self.AGAIN_S)
         return stays
 
     def data_received(self, data: bytes) -> None:
+        """Start the time limit at a request's first byte, and end it with its head."""
         super().data_received(data)
         if self._is_answered:
             self._head.cancel()
@@ -197,29 +200,32 @@ class PatientProtocol(H11Protocol):
             self._head = self.loop.call_later(self.HEAD_S, self.transport.abort)
 
     def on_response_complete(self) -> None:
+        """Note the start of the idle time; close if the client closed its side."""
         self._silent_since = self.loop.time()
         super().on_response_complete()
         if self._asking is not None and not self._is_answered:
             self.transport.close()
 
     def pause_writing(self) -> None:
+        """Start the time limit for the client to receive the data."""
         super().pause_writing()
         self._stalled = self.loop.call_later(self.STALL_S, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """End the time limit: the client has received the data."""
         super().resume_writing()
         self._stalled.cancel()
 
-    def _ask_if_there(self, again_s: float) -> None:
+    def _probe_client(self, again_s: float) -> None:
         """Send something that shows whether a client that closed its side is still there."""
         cycle = self.cycle
         if self.transport.is_closing() or cycle.response_complete:
             return
         # Once its answer streams, sending shows it. HTTP/1.0 has no “100 Continue”.
         if not cycle.response_started and cycle.scope["http_version"] == "1.1":
-            asked = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
-            self.transport.write(self.conn.send(asked) or b"")
-        self._asking = self.loop.call_later(again_s, self._ask_if_there, self.ASK_S)
+            continue_ = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+            self.transport.write(self.conn.send(continue_) or b"")
+        self._asking = self.loop.call_later(again_s, self._probe_client, self.ASK_S)
 
     @property
     def _is_answered(self) -> bool:
@@ -234,8 +240,16 @@ class PatientProtocol(H11Protocol):
         If all others are answering requests, end this new one.
         """
         # An ended connection stays in the set until the event loop handles it.
-        held = [it for it in self.connections if isinstance(it, PatientProtocol)]
-        held = [it for it in held if not it.transport.is_closing()]
-        if len(held) > CONNECTIONS:
-            silent = (it for it in held if it is not self and not it._is_answered)
-            min(silent, key=lambda it: it._silent_since, default=self).transport.abort()
+        open_ = [
+            connection for connection in self.connections if isinstance(connection, PatientProtocol)
+        ]
+        open_ = [connection for connection in open_ if not connection.transport.is_closing()]
+        if len(open_) > CONNECTIONS:
+            silent = (
+                connection
+                for connection in open_
+                if connection is not self and not connection._is_answered
+            )
+            min(
+                silent, key=lambda connection: connection._silent_since, default=self
+            ).transport.abort()

@@ -17,11 +17,11 @@ _REDIRECTS = range(300, 400)
 _MOST_OF_REDIRECT = 1 << 16
 """The most bytes of a redirect's body that are read so that its connection can be reused."""
 
-LOOK_S = 0.5
+CHECK_S = 0.5
 """The seconds between two checks, while a body arrives, of whether Hearth is offline."""
 
 
-class Sent(httpx2.SyncByteStream):
+class CountedRequest(httpx2.SyncByteStream):
     """The body of a request, whose bytes are counted."""
 
     def __init__(self, request: httpx2.Request, entry: LedgerEntry) -> None:
@@ -34,10 +34,11 @@ class Sent(httpx2.SyncByteStream):
             yield piece
 
     def close(self) -> None:
+        """Close the body that is sent."""
         self._body.close()
 
 
-class Received(httpx2.SyncByteStream):
+class CountedResponse(httpx2.SyncByteStream):
     """The body of a response, whose bytes are counted.
 
     It ends soon after Hearth goes offline, or at its deadline. The body of a redirect is empty:
@@ -51,20 +52,20 @@ class Received(httpx2.SyncByteStream):
         self,
         response: httpx2.Response,
         entry: LedgerEntry,
-        stay_within_reach: Callable[[str], None],
+        require_reachable: Callable[[str], None],
         connection: Connection,
         deadline: Deadline,
     ) -> None:
         self._body = cast(httpx2.SyncByteStream, response.stream)
         self._status = str(response.status_code)
         self._entry = entry
-        self._stay_within_reach = stay_within_reach
+        self._require_reachable = require_reachable
         self._connection = connection
         self._deadline = deadline
-        self._leads_on = response.status_code in _REDIRECTS and "location" in response.headers
+        self._is_redirect = response.status_code in _REDIRECTS and "location" in response.headers
         self._length = int(response.headers.get("Content-Length", -1))
         self._result = self._status
-        self._next_look = time.monotonic() + LOOK_S
+        self._next_check = time.monotonic() + CHECK_S
 
     def __iter__(self) -> Iterator[bytes]:
         entry = self._entry
@@ -72,10 +73,10 @@ class Received(httpx2.SyncByteStream):
         try:
             for piece in self._body:
                 entry.received += len(piece)
-                self._look_up()
+                self._check_offline()
                 if entry.received == self._length:
                     self._result = self._status
-                if not self._leads_on:
+                if not self._is_redirect:
                     yield piece
                 elif entry.received > _MOST_OF_REDIRECT:
                     break
@@ -85,12 +86,12 @@ class Received(httpx2.SyncByteStream):
         except httpx2.HTTPError as error:
             self._result = "cancelled" if self._connection.hung_up else "failed"
             if not self._connection.hung_up:
-                self._stay_within_reach(entry.host)
+                self._require_reachable(entry.host)
                 self._deadline.require(error)
             raise
         if self._length < 0 and not self._connection.is_complete and not self._connection.hung_up:
             # If the end of the connection marks the end of the body, a hang-up looks the same.
-            self._stay_within_reach(entry.host)
+            self._require_reachable(entry.host)
             self._require_in_time()
         self._result = self._status
 
@@ -100,13 +101,14 @@ class Received(httpx2.SyncByteStream):
             self._result = "failed"
         self._deadline.require()
 
-    def _look_up(self) -> None:
+    def _check_offline(self) -> None:
         """Check from time to time, since it means reading a file, whether Hearth is offline."""
-        if time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + LOOK_S
-            self._stay_within_reach(self._entry.host)
+        if time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + CHECK_S
+            self._require_reachable(self._entry.host)
 
     def close(self) -> None:
+        """Close the body, and write the ledger's entry with the result."""
         try:
             self._body.close()
         finally:

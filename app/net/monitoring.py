@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.base.errors import AddressInvalid, CollectorRefused, MetricsRefused, NoConnection
 from app.net.endpoint import is_http
-from app.net.explained import explained
+from app.net.user_errors import as_user_error
 from engines.sentences import N_
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
                 extensions={"within_s": _WITHIN_S},
             )
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise explained(error, httpx2.URL(address).host) from error
+        raise as_user_error(error, httpx2.URL(address).host) from error
     if not response.is_success:
         raise CollectorRefused(
-            N_("{host} did not take the traces.", host=response.url.host),
+            N_("{host} did not accept the traces.", host=response.url.host),
             N_(
                 "It answered {status_code} {reason_phrase}.",
                 status_code=response.status_code,
@@ -105,7 +105,7 @@ def read_metrics(gate: Gate, address: str, token: Secret | None) -> str:
             ),
         ) from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise explained(error, httpx2.URL(address).host) from error
+        raise as_user_error(error, httpx2.URL(address).host) from error
     if not response.is_success:
         raise MetricsRefused(
             N_("The server at {address} did not show its metrics.", address=address),

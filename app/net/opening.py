@@ -23,8 +23,8 @@ class Opening:
     def __init__(self, send: Callable[[], httpx2.Response]) -> None:
         self._send = send
         self._lock = threading.Lock()
-        self._known = threading.Event()
-        self._left = False
+        self._finished = threading.Event()
+        self._abandoned = False
         self._response: httpx2.Response | None = None
         self._error: BaseException | None = None
 
@@ -34,12 +34,12 @@ class Opening:
 
         threading.Thread(target=self._carry_out, name="hearth-request", daemon=True).start()
         try:
-            self._known.wait()
+            self._finished.wait()
         except BaseException:
-            if (begun := self._taken()) is not None:
-                begun.close()
+            if (response := self._take_response()) is not None:
+                response.close()
             raise
-        response = self._taken()
+        response = self._take_response()
         if response is not None:
             return response
         if self._error is not None:
@@ -51,12 +51,12 @@ class Opening:
 
     def leave(self) -> None:
         """Stop waiting; a response that has begun is not touched. Any thread may call this."""
-        self._known.set()
+        self._finished.set()
 
-    def _taken(self) -> httpx2.Response | None:
+    def _take_response(self) -> httpx2.Response | None:
         """Return the response if it has begun; if not, the caller no longer waits for it."""
         with self._lock:
-            self._left = self._response is None
+            self._abandoned = self._response is None
             return self._response
 
     def _carry_out(self) -> None:
@@ -66,12 +66,12 @@ class Opening:
             self._error = error
         else:
             with self._lock:
-                late = self._left
+                late = self._abandoned
                 if not late:
                     self._response = response
             if late:
                 response.close()
-        self._known.set()
+        self._finished.set()
 
 
 class Deadline:
@@ -84,7 +84,7 @@ class Deadline:
 
     Attributes:
         passed: Whether the deadline has passed.
-        connection: The connection to hang up; it is told what the request opens and uses.
+        connection: The connection to hang up; it is notified of what the request opens.
     """
 
     def __init__(self, within_s: float | None) -> None:

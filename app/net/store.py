@@ -6,7 +6,7 @@ from app.base.db import Database
 from app.base.records import inserting, record, row
 from app.net.values.connections import LoggedConnection
 
-KEPT = 20_000
+MOST_CONNECTIONS = 20_000
 """The number of latest connections that are kept."""
 
 
@@ -22,7 +22,7 @@ class Ledger:
             db.execute(inserting("connections", LoggedConnection), row(connection))
             db.execute(
                 "DELETE FROM connections WHERE id <= (SELECT max(id) FROM connections) - ?",
-                (KEPT,),
+                (MOST_CONNECTIONS,),
             )
 
     def connections(self, limit: int) -> list[LoggedConnection]:
@@ -31,7 +31,7 @@ class Ledger:
             rows = db.execute(
                 "SELECT * FROM connections ORDER BY id DESC LIMIT ?", (limit,)
             ).fetchall()
-        return [record(LoggedConnection, it) for it in rows]
+        return [record(LoggedConnection, row_) for row_ in rows]
 
     def clear(self) -> int:
         """Delete all connections; return their number."""

@@ -44,11 +44,11 @@ def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
     return context
 
 
-def _unusable(path: Path, what: str, error: Exception) -> CertificateRefused:
+def _unusable(path: Path, expected: str, error: Exception) -> CertificateRefused:
     if isinstance(error, FileNotFoundError):
         why = N_("There is no such file.")
     elif isinstance(error, ssl.SSLError | ValueError):
-        why = N_("It does not contain {what} in PEM format.", what=what)
+        why = N_("It does not contain {what} in PEM format.", what=expected)
     else:
         why = N_("The system says: {strerror}.", strerror=error)
     return CertificateRefused(

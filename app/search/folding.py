@@ -15,7 +15,16 @@ Thai, Lao, Burmese and Khmer, with the marks of the last four.
 """
 
 _WORD = re.compile(r"\w")
-_WHOLE = {"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "\u0131": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+_REPLACEMENTS = {
+    "ø": "o",
+    "đ": "d",
+    "ł": "l",
+    "ħ": "h",
+    "\u0131": "i",
+    "æ": "ae",
+    "œ": "oe",
+    "þ": "th",
+}
 """Letters that Unicode does not decompose, and what people type for them."""
 
 _ACCENTS = (("\u0300", "\u036f"), ("\u064b", "\u065f"), ("\u0591", "\u05c7"))
@@ -54,7 +63,7 @@ def _fold(character: str) -> str:
         return character.lower()
     parts = unicodedata.normalize("NFKD", character).casefold()
     bare = "".join(part for part in parts if not _is_accent(part))
-    folded = "".join(_WHOLE.get(part, part) for part in unicodedata.normalize("NFC", bare))
+    folded = "".join(_REPLACEMENTS.get(part, part) for part in unicodedata.normalize("NFC", bare))
     return "".join(part if _WORD.match(part) or _is_vowel(part) else " " for part in folded)
 
 

@@ -29,7 +29,7 @@ _ALPHABETIC: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _PAIRED: Final = f"{UNSPACED}{_HANGUL}"
 _PAIRS: Final = re.compile(rf"[{_PAIRED}]+")
 _WORD: Final = re.compile(rf"[^{SIGNS}]+")
-_ASKED: Final = re.compile(rf"(?P<pairs>[{_PAIRED}]+)|(?:_|[^{SIGNS}{_PAIRED}])+")
+_RUN: Final = re.compile(rf"(?P<pairs>[{_PAIRED}]+)|(?:_|[^{SIGNS}{_PAIRED}])+")
 """A pattern for the runs of a question; names with underscores stay whole."""
 
 _BROKEN: Final = re.compile(rf"(?<=[{_PAIRED}])[ \t]*\r?\n[ \t]*(?=[{_PAIRED}])")
@@ -54,7 +54,7 @@ One of them says as much as this many letters of an alphabet.
 
 
 @dataclass(frozen=True)
-class AskedWord:
+class QuestionWord:
     """A word of a question.
 
     Attributes:
@@ -82,7 +82,7 @@ class AskedWord:
         if len(self.forms[0]) > 1:
             return False
         return first in COMMON or (
-            self.paired and all(it in COMMON and _HAN.match(it) for it in first)
+            self.paired and all(letter in COMMON and _HAN.match(letter) for letter in first)
         )
 
 
@@ -95,7 +95,7 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(folded)
 
 
-def telling_words_in(text: str) -> list[str]:
+def content_words_in(text: str) -> list[str]:
     """Return the words of a passage that say something; the others would only fill an index."""
     return [word for word in words_in(text) if word not in COMMON]
 
@@ -106,23 +106,23 @@ def quoted_words(quote: str) -> list[str]:
     These are words, longest first, and parts of runs, written as pairs that follow each other.
     """
     folded = fold(_composed(quote))
-    found: dict[str, int] = {}
-    for run in _ASKED.finditer(_BROKEN.sub("", folded)):
+    weights: dict[str, int] = {}
+    for run in _RUN.finditer(_BROKEN.sub("", folded)):
         if run["pairs"]:
             for start in range(0, max(1, len(run[0]) - 1), _PART):
                 part = run[0][start : start + _PART]
                 pairs = in_pairs(part).split()[: max(1, len(part) - 1)]
                 if pairs[0] not in COMMON:
-                    found[" ".join(pairs)] = _PART * len(part)
+                    weights[" ".join(pairs)] = _PART * len(part)
         else:
-            found |= {word: len(word) for word in _WORD.findall(run[0]) if word not in COMMON}
-    return sorted(found, key=lambda it: (-found[it], it))
+            weights |= {word: len(word) for word in _WORD.findall(run[0]) if word not in COMMON}
+    return sorted(weights, key=lambda words: (-weights[words], words))
 
 
-def asked_words(question: str) -> list[AskedWord]:
+def question_words(question: str) -> list[QuestionWord]:
     """Return the words of a question, each once; common ones only if all are common."""
-    words = list(dict.fromkeys(_asked(_composed(question))))
-    return [it for it in words if not it.common] or words
+    words = list(dict.fromkeys(_question_words(_composed(question))))
+    return [word for word in words if not word.common] or words
 
 
 def _composed(text: str) -> str:
@@ -134,40 +134,43 @@ def _composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-def _with_code(found: re.Match[str]) -> str:
+def _with_code(match: re.Match[str]) -> str:
     """Append a code as one word if its beginning would be dropped as a common word."""
-    letters, number = found[1], found[2][1:]
-    return f"{found[0]} {letters}{number}" if letters.lower() in COMMON else found[0]
+    letters, number = match[1], match[2][1:]
+    return f"{match[0]} {letters}{number}" if letters.lower() in COMMON else match[0]
 
 
-def _asked(question: str) -> Iterator[AskedWord]:
+def _question_words(question: str) -> Iterator[QuestionWord]:
     folded, places = fold_each(question)
-    runs = list(_ASKED.finditer(folded))
+    runs = list(_RUN.finditer(folded))
     joined = _joined(folded, runs)
     for run in runs:
         if run["pairs"]:
-            yield from _asked_pairs(run[0])
+            yield from _paired_words(run[0])
             continue
         word = run[0].strip("_")
         if word:
             written = question[places[run.start()] : places[run.end() - 1] + 1]
             forms = dict.fromkeys((*_forms(word), *joined.get(run.start(), ())))
-            yield AskedWord(tuple(forms), names=_is_name(written))
+            yield QuestionWord(tuple(forms), names=_is_name(written))
 
 
 def _is_name(word: str) -> bool:
     """Return whether a word looks like a name: 4711, E42, MwSt, DISK_FULL, DiskFull; not Disk."""
-    return any(it.isdigit() or it == "_" for it in word) or word[1:] != word[1:].lower()
+    return (
+        any(character.isdigit() or character == "_" for character in word)
+        or word[1:] != word[1:].lower()
+    )
 
 
 def _forms(word: str) -> Iterator[tuple[str, ...]]:
     """Yield the ways to write a word: as it is, then with and without spaces before numbers."""
-    parts = [it for it in word[:_LONGEST].split("_") if it]
+    parts = [part for part in word[:_LONGEST].split("_") if part]
     yield tuple(parts)
     if len(word) > _LONGEST:
         return  # data, such as base64, rather than a code
     pieces = [_PIECE.findall(part) for part in parts]
-    borders = [len(it) - 1 for it in pieces]
+    borders = [len(piece) - 1 for piece in pieces]
     if not 0 < sum(borders) < _MOST_PIECES:
         if sum(borders):
             yield tuple(piece for part in pieces for piece in part)
@@ -202,9 +205,9 @@ def _joined(folded: str, runs: list[re.Match[str]]) -> dict[int, list[tuple[str,
         chain = [*chain, run][-_MOST_PIECES:]
         for first in range(len(chain) - 1):
             members = chain[first:]
-            parts = tuple(it[0] for it in members)
-            for it in members:
-                codes.setdefault(it.start(), []).extend((("".join(parts),), parts))
+            parts = tuple(member[0] for member in members)
+            for member in members:
+                codes.setdefault(member.start(), []).extend((("".join(parts),), parts))
     return codes
 
 
@@ -215,18 +218,18 @@ def _makes_a_code(folded: str, before: re.Match[str], run: re.Match[str]) -> boo
     return bool(_CLOSE.fullmatch(between)) and len(kinds) == 2
 
 
-def _asked_pairs(run: str) -> Iterator[AskedWord]:
+def _paired_words(run: str) -> Iterator[QuestionWord]:
     """Yield the pairs of a run, and its Chinese letters, each of which can be a word."""
     pairs = in_pairs(run).split()
     if len(pairs) == 1:
-        yield AskedWord((tuple(pairs),), paired=True, begins=True)
+        yield QuestionWord((tuple(pairs),), paired=True, begins=True)
         return
     for pair, following in pairwise(pairs):
         forms: tuple[tuple[str, ...], ...] = ((pair,),)
         if _ALPHABETIC.match(pair) and len(following) == 2:
             forms = (*forms, (pair, following))
-        yield AskedWord(forms, paired=True)
+        yield QuestionWord(forms, paired=True)
     for place, letter in enumerate(run):
         if _HAN.match(letter):
-            within = tuple(it for it in pairs[max(0, place - 1) : place + 1] if len(it) == 2)
-            yield AskedWord(((letter,),), paired=True, begins=True, within=within)
+            within = tuple(pair for pair in pairs[max(0, place - 1) : place + 1] if len(pair) == 2)
+            yield QuestionWord(((letter,),), paired=True, begins=True, within=within)

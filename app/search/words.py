@@ -114,5 +114,5 @@ def in_pairs(run: str) -> str:
 def _parts(name: str) -> str:
     """Return a name's parts, and the words that the parts from each one on form together."""
     parts = [fold(part) for part in _HUMP.split(name) if part]
-    whole = ["".join(parts[first:]) for first in range(0 if "_" in name else 1, len(parts) - 1)]
-    return " ".join((*parts, *whole))
+    endings = ["".join(parts[first:]) for first in range(0 if "_" in name else 1, len(parts) - 1)]
+    return " ".join((*parts, *endings))

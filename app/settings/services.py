@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from app.base.errors import SettingsInvalid
 from app.base.home import from_home
-from app.net.values.serving import aliases_named, names_named, sites_named
+from app.net.values.serving import parse_aliases, parse_names, parse_sites
 from app.settings.values.fields import Settings
 from app.settings.values.models import NAMING
 from app.settings.values.named import adapters_named, folders_named, in_one_file
@@ -56,7 +56,7 @@ def _models_named(name: str, text: str) -> Collection[str]:
     """Return the names of models in a value."""
     called = text.strip()
     if name == "server_aliases":
-        return aliases_named(text).values()
+        return parse_aliases(text).values()
     if name not in NAMING or not called or (name, called) == ("embedding_model", _EMBEDS_NOTHING):
         return ()
     return (called,)
@@ -167,8 +167,8 @@ def _require_devices(text: str, devices: Devices | None) -> None:
 
 
 _PARSED: Final[Mapping[str, Callable[[str], object]]] = {
-    "server_names": names_named,
-    "server_sites": sites_named,
+    "server_names": parse_names,
+    "server_sites": parse_sites,
     "server_certificate": _require_file,
     "server_key": _require_file,
     "model_folders": _require_folders,

@@ -56,8 +56,8 @@ from app.models.hub.cache_root import default_root
 from app.models.library.services.library import Library
 from app.models.library.services.manager import ModelManager
 from app.models.library.services.mtp_advice import with_catalogue
-from app.models.library.services.places.collection import Collection
-from app.models.library.services.places.places import places_here
+from app.models.library.services.places.found_models import FoundModels
+from app.models.library.services.places.places import local_places
 from app.models.library.services.served import served_models
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import ModelEntry
@@ -270,7 +270,7 @@ class App:
             """Return the account of a token; uses this token instead of the stored one."""
             from app.models.hub.client import Hub
 
-            return Hub(self.gate, lambda: None).who(token)
+            return Hub(self.gate, lambda: None).account_of(token)
 
         return Tokens(self.secrets, whose)
 
@@ -329,11 +329,11 @@ class App:
         return ModelStore(self.database)
 
     @once
-    def _collection(self) -> Collection:
+    def _collection(self) -> FoundModels:
         def further() -> tuple[Path, ...]:
             return folders_named(self.settings.read().model_folders)
 
-        return Collection(places_here(), self.folder.models, further)
+        return FoundModels(local_places(), self.folder.models, further)
 
     @once
     def library(self) -> Library:

@@ -14,7 +14,7 @@ from app.models.hub.limiter import Limiter
 from app.models.hub.retry import Patience
 from app.models.hub.transfer import Terms
 from app.net import Gate
-from app.runtime.packages.config import indexes_here
+from app.runtime.packages.config import configured_indexes
 from app.runtime.packages.fetch import PackageFetcher
 from app.runtime.packages.lookup import Lookup
 from app.runtime.services.installer import EngineInstaller
@@ -64,7 +64,7 @@ def engine_installer(
     sources = InstallSources(
         lock=lock,
         look=system,
-        indexes=lambda: indexes_here(uv()),
+        indexes=lambda: configured_indexes(uv()),
         lookup=lambda indexes: Lookup(gate, indexes),
         fetcher=PackageFetcher(gate, Terms(Limiter(), Patience(_ATTEMPTS, most_s=30.0))),
         offline=offline,

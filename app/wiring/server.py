@@ -30,11 +30,13 @@ def api_server(
     from app.api.http.service import ApiService
     from app.api.http.uploads import Uploads
     from app.documents.reading.reader import DocumentReader
-    from app.net.values.serving import aliases_named
+    from app.net.values.serving import parse_aliases
 
     def aliases() -> dict[str, str]:
-        return aliases_named(settings.read().server_aliases)
+        return parse_aliases(settings.read().server_aliases)
 
-    service = ApiService(answers, library, runtime, settings.read, aliases, guests=options.beside)
+    service = ApiService(
+        answers, library, runtime, settings.read, aliases, guests=options.window_open
+    )
     api = Api(service, Uploads(DocumentReader()), metrics)
     return Server(api.app, options, keys, api.error_body)

@@ -64,7 +64,7 @@ class WindowApp:
         self.stays_offline = app.stays_offline
         settings, tasks = self.settings, self.tasks
         tasks.closing.connect(app.gate.hang_up)
-        settings.changed.connect(lambda now: app.gate.leave_outside() if now.offline else None)
+        settings.changed.connect(lambda now: app.gate.hang_up_outside() if now.offline else None)
         IdleStop(app.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
         self._background = in_background(
             app.chats, app.runtime, app.snapshots, self.chats, self.generation, self.search,

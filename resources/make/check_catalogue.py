@@ -23,7 +23,7 @@ from app.base.errors import AppError, GatedRepository, RepositoryUnknown
 from app.models.discover.values.catalogue import Catalogue, Fact, Licence, Size, load_catalogue
 from app.models.discover.values.catalogue_sizes import known_sizes
 from app.models.discover.values.placing import file_key
-from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.downloads.values.wanted import checkpoint_request
 from app.models.hub.client import Hub
 from app.models.hub.values.hub import Repository
 from app.net import Gate
@@ -129,7 +129,7 @@ def _files(size: Size, sizes: Mapping[str, int], found: Found) -> Iterator[str]:
     for checkpoint in size.vllm:
         there = found[checkpoint.repo]
         if isinstance(there, Repository):
-            wanted = wanted_checkpoint(there)
+            wanted = checkpoint_request(there)
             if wanted is None:
                 yield f"{checkpoint.repo} has no checkpoint."
             elif checkpoint.gb:

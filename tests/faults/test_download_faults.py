@@ -31,7 +31,7 @@ from app.models.hub.fetch import Fetcher
 from app.models.hub.limiter import Limiter
 from app.models.hub.retry import Patience
 from app.models.hub.transfer import Receiving, Retrying, Step, Terms
-from app.models.hub.values.hub import RepoFile, WantedFile
+from app.models.hub.values.hub import FileRequest, RepoFile
 from app.models.library.services.places.hub_cache import scan_hub
 from app.net import Gate
 from app.net.values.connections import LoggedConnection
@@ -80,7 +80,7 @@ class Trial:
     hub: TestHub
     gate: Gate
     root: Path
-    item: WantedFile
+    item: FileRequest
     connections: list[LoggedConnection]
 
     def fetch(
@@ -137,7 +137,7 @@ def trial(
         commit = hub.add(REPO, {MODEL: CONTENT})
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         file = RepoFile(MODEL, CONTENT.size, hashlib.sha256(DATA).hexdigest())
-        yield Trial(hub, gate, tmp_path / "cache", WantedFile(REPO, commit, file), connections)
+        yield Trial(hub, gate, tmp_path / "cache", FileRequest(REPO, commit, file), connections)
         gate.close()
 
 

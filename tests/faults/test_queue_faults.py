@@ -19,7 +19,7 @@ import pytest
 from app.base.db import Database
 from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
 from app.models.downloads.store import DownloadStore
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.fetch import Fetcher
 from app.models.hub.limiter import Limiter
 from app.models.hub.retry import Patience
@@ -139,7 +139,7 @@ def test_all_arrive_whatever_happens(
             listed = tuple(
                 RepoFile(name, BYTES, hub.sha256(f"ada/m{repo}", name)) for name in files
             )
-            wanted.append(Wanted(f"ada/m{repo}", commit, listed, f"M{repo}"))
+            wanted.append(DownloadRequest(f"ada/m{repo}", commit, listed, f"M{repo}"))
         hub.fault(*bad_network(random))
         with home.running() as queue:
             for each in wanted:

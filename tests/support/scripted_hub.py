@@ -11,7 +11,7 @@ from app.models.discover.services.recommending import Recommending
 from app.models.discover.values.catalogue import Catalogue, load_catalogue
 from app.models.discover.values.recommend import Recommendation, recommend
 from app.models.downloads.services.queue import DownloadQueue
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.client import Hub
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult, Variant
@@ -126,7 +126,7 @@ class ScriptedQueue(DownloadQueue):
         self.items: list[Download] = []
         self.error: Exception | None = None
 
-    def add(self, wanted: Wanted) -> Download:
+    def add(self, wanted: DownloadRequest) -> Download:
         if self.error is not None:
             raise self.error
         download = Download(f"d{len(self.items) + 1}", wanted, "waiting")

@@ -15,7 +15,7 @@ from app.kit.terminal.arguments import ENGINE, MODEL, MODES, positive
 from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.kit.terminal.output import Output, number, table
 from app.models.library.values.entry import ModelEntry
-from app.models.library.values.same_answer import Compared, in_words, is_good, verdict_of
+from app.models.library.values.same_answer import PromptComparison, in_words, is_good, verdict_of
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
 from engines.sentences import N_, joined
@@ -73,7 +73,7 @@ def _measure(
 
 
 def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: Output) -> int:
-    def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
+    def work(cancel: CancelToken) -> Iterator[BenchStep | PromptComparison]:
         return app.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
 
     found = results(work, out)
@@ -89,7 +89,7 @@ def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: 
     return 0 if is_good(found) else 1
 
 
-def _compared_in_words(found: Sequence[Compared]) -> str:
+def _compared_in_words(found: Sequence[PromptComparison]) -> str:
     rows = []
     for depth in _DEPTHS:
         checks = [result.check for result in found if result.check.depth == depth]

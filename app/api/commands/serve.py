@@ -102,7 +102,7 @@ def _options(app: App, args: argparse.Namespace) -> ServeOptions:
         ),
         needs_token=not args.no_token,
         names=(*options.names, *(it.lower() for it in args.name)),
-        beside=False,
+        window_open=False,
     )
 
 

@@ -15,9 +15,9 @@ from anyio.from_thread import start_blocking_portal
 from app.api.http.guard import ApiGuard, ClientKeys, ErrorBody, Rules
 from app.net.listening import (
     PatientProtocol,
-    addresses_here,
     allow_files,
     listen,
+    own_addresses,
     port_of,
     server_tls,
 )
@@ -95,7 +95,7 @@ class Server:
         address = self._address
         if address.is_loopback:
             return ()
-        hosts = addresses_here() if address.host == EVERYWHERE else (address.host,)
+        hosts = own_addresses() if address.host == EVERYWHERE else (address.host,)
         encrypted = self._options.encrypted
         return tuple(Address(it, address.port).url(encrypted=encrypted) for it in hosts)
 

@@ -15,8 +15,8 @@ from app.net.values.serving import (
     Address,
     ServeOptions,
     ServerStatus,
-    names_named,
-    sites_named,
+    parse_names,
+    parse_sites,
 )
 from app.settings.values.server import ServerSettings
 from engines.errors import UserError
@@ -105,8 +105,8 @@ def options_of(settings: ServerSettings) -> ServeOptions:
         address=Address(EVERYWHERE if exposed else LOOPBACK, settings.server_port),
         exposed=exposed,
         without_tls=reach == "network_unencrypted",
-        sites=sites_named(settings.server_sites),
-        names=names_named(settings.server_names),
+        sites=parse_sites(settings.server_sites),
+        names=parse_names(settings.server_names),
     )
     if reach != "network":
         return options

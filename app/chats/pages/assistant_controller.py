@@ -98,7 +98,7 @@ class AssistantsController(QObject):
         model = chat.model
         if model != self._shown_model:
             self._shown_model = model
-            self._chooser.tell()
+            self._chooser.announce()
             self._page.apply(self._settings.current)
 
     def _set(self, name: str, value: object) -> None:

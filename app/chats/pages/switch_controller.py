@@ -67,7 +67,7 @@ class EngineSwitchController(QObject):
         self._knows_vllm = self._knows_servers = False
         self._has_vllm: bool | None = None
         self._counterparts: tuple[str, Sequence[Counterpart]] = ("", ())
-        chooser.shown.connect(self.show)
+        chooser.announced.connect(self.show)
         chat.opened.connect(self.show)
         chat.stored.connect(self.show)
         picking.opening.connect(self._find_counterparts)
@@ -157,7 +157,7 @@ class EngineSwitchController(QObject):
         self._counterparts = (model, counterparts)
         entry = self._chooser.current_entry()
         if self._has_vllm is not None and entry is not None and entry.id == model:
-            self._picking.show_elsewhere(counterparts)
+            self._picking.show_counterparts(counterparts)
 
     def _switch_to(self, counterpart: Counterpart) -> None:
         """Switch the chat to a counterpart, or offer to install or download the missing parts."""

@@ -37,7 +37,7 @@ from app.net.values.traffic import matching, traffic
 _WIDEST = 1080
 _LINE = 34
 _LEAST = 240
-_LOOK_MS = 2000
+_READ_MS = 2000
 _WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
 _Index = QModelIndex | QPersistentModelIndex
@@ -82,13 +82,14 @@ class ConnectionsPage(ColumnPage):
         column.addWidget(self._table, 1)
         column.addStretch(0)
         self._tick = QTimer(self)
-        self._tick.setInterval(_LOOK_MS)
-        self._tick.timeout.connect(self._look)
+        self._tick.setInterval(_READ_MS)
+        self._tick.timeout.connect(self._read)
         self._show()
         self._nothing.hide()
         self._step.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Set the widths of the columns again, because the font size may have changed."""
         super().resizeEvent(event)
         for column, width in enumerate(_WIDTHS):
             self._table.setColumnWidth(column, scaled(width))
@@ -96,35 +97,40 @@ class ConnectionsPage(ColumnPage):
         self._table.horizontalHeader().setMinimumSectionSize(scaled(min(_WIDTHS)))
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Read the log, and read it again every two seconds."""
         super().showEvent(event)
-        self._look()
+        self._read()
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop reading the log."""
         super().hideEvent(event)
         self._tick.stop()
 
-    def _look(self) -> None:
-        self._service.look(self._looked, self._failed)
+    def _read(self) -> None:
+        self._service.look(self._show_read, self._failed)
 
-    def _looked(self, found: Sequence[LoggedConnection]) -> None:
-        self._all = found
-        self._summary.setText(summary(traffic(found)))
+    def _show_read(self, connections: Sequence[LoggedConnection]) -> None:
+        self._all = connections
+        self._summary.setText(summary(traffic(connections)))
         self._show()
 
     def _failed(self, error: Exception) -> None:
         """Show an error once, and stop reading the log until the page is shown again."""
         self._tick.stop()
-        self._notifier.error_handler(lambda said: self._summary.setText(in_full(said)))(error)
+        show = self._notifier.error_handler(
+            lambda user_error: self._summary.setText(in_full(user_error))
+        )
+        show(error)
 
     def _show(self) -> None:
         words = self._filter.text()
-        found = matching(self._all, words)
-        self._rows.show_rows(found)
-        self._table.setVisible(bool(found))
+        matching_rows = matching(self._all, words)
+        self._rows.show_rows(matching_rows)
+        self._table.setVisible(bool(matching_rows))
         self._filter.setVisible(bool(self._all))
         self._clear.setEnabled(bool(self._all))
-        self._copy.setEnabled(bool(found))
+        self._copy.setEnabled(bool(matching_rows))
         if self._all:
             text = self.tr("No connection matches “{words}”.").format(words=words.strip())
         else:
@@ -133,7 +139,7 @@ class ConnectionsPage(ColumnPage):
                 "when you use a server that you added. Each of these connections is listed here."
             )
         self._nothing.setText(text)
-        self._nothing.setVisible(not found)
+        self._nothing.setVisible(not matching_rows)
         self._step.setVisible(not self._all)
 
     def _head(self) -> PageHead:
@@ -159,7 +165,7 @@ class ConnectionsPage(ColumnPage):
             self.tr("You will no longer see what Hearth has connected to."),
             ("confirmClear", self.tr("Clear the list")),
             ("keepConnections", self.tr("Keep it")),
-            lambda: self._service.clear(lambda: self._looked([]), self._failed),
+            lambda: self._service.clear(lambda: self._show_read([]), self._failed),
         )
 
     def _make_table(self) -> QTableView:
@@ -196,20 +202,25 @@ class ConnectionRows(QAbstractTableModel):
 
     @property
     def shown(self) -> Sequence[LoggedConnection]:
+        """The connections in the table, in the order of its rows."""
         return self._rows
 
     def show_rows(self, rows: Sequence[LoggedConnection]) -> None:
+        """Replace all rows."""
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        """Return the number of connections; rows have no children."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        """Return the number of headings; rows have no children."""
         return 0 if parent.isValid() else len(self._heads)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a cell's text, which is also its tooltip, or its alignment."""
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return cells(self._rows[index.row()])[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -222,6 +233,7 @@ class ConnectionRows(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
+        """Return the heading of a column, or its alignment; lines have none."""
         if orientation is Qt.Orientation.Vertical:
             return None
         if role == Qt.ItemDataRole.DisplayRole:

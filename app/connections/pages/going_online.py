@@ -16,7 +16,7 @@ class GoingOnline(QObject):
         stays_offline: Whether this run stays offline, whatever the settings say.
 
     Signals:
-        changed(offline): The state has changed, or `tell` was called.
+        changed(offline): The state has changed, or `announce` was called.
         went_online(): The user went online.
     """
 
@@ -35,34 +35,37 @@ class GoingOnline(QObject):
 
     @property
     def is_offline(self) -> bool:
+        """Whether Hearth is offline now, by the settings or for the whole run."""
         return self.stays_offline or self._settings.current.offline
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Emit `changed` with the current state."""
         self.changed.emit(self.is_offline)
 
     def toggle(self) -> None:
+        """Go offline, or online again, unless Hearth was started offline."""
         self._set(not self.is_offline)
 
     def go_online(self) -> None:
+        """Go online, unless Hearth was started offline."""
         self._set(False)
 
     def _set(self, offline: bool) -> None:
         if self.stays_offline:
             self._notifier.say(self.tr("Hearth was started offline and stays offline."))
-            self.tell()
+            self.announce()
             return
         try:
             self._settings.set("offline", offline)
         except UserError as error:
             self._notifier.error(error)
-        self.tell()
+        self.announce()
 
     def _apply(self) -> None:
         offline = self.is_offline
         if offline == self._was:
             return
         self._was = offline
-        self.tell()
+        self.announce()
         if not offline:
             self.went_online.emit()

@@ -43,12 +43,12 @@ def purpose_word(purpose: Purpose) -> str:
 
 def result_word(result: str) -> str:
     """Return a connection's result as text; an unknown one stays as it is."""
-    known = {
+    words = {
         "refused": _tr("Blocked"),
         "failed": _tr("Failed"),
         "cancelled": _tr("Cancelled"),
     }
-    return known.get(result, result)
+    return words.get(result, result)
 
 
 def cells(connection: LoggedConnection) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def cells(connection: LoggedConnection) -> tuple[str, ...]:
     host = f"{connection.host}:{connection.port}"
     return (
         f"{when:%Y-%m-%d %H:%M:%S}",
-        _tr("{host} by {proxy}").format(host=host, proxy=connection.proxy)
+        _tr("{host} via {proxy}").format(host=host, proxy=connection.proxy)
         if connection.proxy
         else host,
         purpose_word(connection.purpose),
@@ -69,61 +69,61 @@ def cells(connection: LoggedConnection) -> tuple[str, ...]:
 
 def as_text(connections: Sequence[LoggedConnection]) -> str:
     """Return the connections as tab-separated text, which a spreadsheet can read."""
-    lines = [heads(), *(cells(it) for it in connections)]
+    lines = [heads(), *(cells(connection) for connection in connections)]
     return "\n".join("\t".join(line) for line in lines) + "\n"
 
 
-def summary(found: Traffic | None) -> str:
-    """Say what Hearth has connected to, and what it sent there."""
-    if found is None:
+def summary(totals: Traffic | None) -> str:
+    """Summarise the connections: their hosts, the data sent and received, and blocked ones."""
+    if totals is None:
         return _tr("No connection has left this computer.")
     parts = []
-    if found.hosts:
+    if totals.hosts:
         hosts = (
-            found.hosts[0]
-            if len(found.hosts) == 1
-            else _tr("{count} hosts").format(count=len(found.hosts))
+            totals.hosts[0]
+            if len(totals.hosts) == 1
+            else _tr("{count} hosts").format(count=len(totals.hosts))
         )
         parts.append(
             _tr("Hearth has connected to {hosts} since {since}.").format(
-                hosts=hosts, since=day(found.since)
+                hosts=hosts, since=day(totals.since)
             )
         )
-        parts.append(sent_words(found))
-        parts.append(_tr("It received {received}.").format(received=small_size(found.received)))
+        parts.append(sent_words(totals))
+        parts.append(_tr("It received {received}.").format(received=small_size(totals.received)))
     else:
         parts.append(_tr("No connection has left this computer."))
-    if found.refused:
-        kept = _tr("{refused} were blocked while Hearth was offline.")
-        if found.refused == 1:
-            kept = _tr("One was blocked while Hearth was offline.")
-        parts.append(kept.format(refused=found.refused))
+    if totals.refused:
+        blocked = _tr("{refused} were blocked while Hearth was offline.")
+        if totals.refused == 1:
+            blocked = _tr("One was blocked while Hearth was offline.")
+        parts.append(blocked.format(refused=totals.refused))
     return " ".join(parts)
 
 
-_NAMING: Final[Set[Purpose]] = {
+_SENDS_NAMES: Final[Set[Purpose]] = {
     "look at a model", "read a model's header", "download a model", "refresh the catalogue",
 }  # fmt: skip
 
 
-def sent_words(found: Traffic) -> str:
-    """Say what the requests can have contained, judging by their purposes."""
-    what = []
-    if "search for models" in found.purposes:
-        what.append(_tr("the words of a search"))
-    if "ask a server" in found.purposes:
-        what.append(_tr("your chats, to a server that you chose"))
-    if {"look at a server", "list a server's models"} & set(found.purposes):
-        what.append(_tr("your server’s key to that server"))
-    if "get an engine" in found.purposes:
-        what.append(_tr("the names of an engine’s packages"))
-    if "send traces" in found.purposes:
-        what.append(_tr("figures of answers, without their text, to a collector that you chose"))
-    if set(found.purposes) & _NAMING:
-        what.append(_tr("the names of models"))
-    if "test a token" in found.purposes:
-        what.append(_tr("your token to its own host"))
-    return _tr("It sent only {joined}.").format(joined=_joined(what))
+def sent_words(totals: Traffic) -> str:
+    """Describe the possible contents of the requests, by their purposes."""
+    parts = []
+    if "search for models" in totals.purposes:
+        parts.append(_tr("the words of a search"))
+    if "ask a server" in totals.purposes:
+        parts.append(_tr("your chats, to a server that you chose"))
+    if {"look at a server", "list a server's models"} & set(totals.purposes):
+        parts.append(_tr("your server’s key to that server"))
+    if "get an engine" in totals.purposes:
+        parts.append(_tr("the names of an engine’s packages"))
+    if "send traces" in totals.purposes:
+        parts.append(_tr("figures of answers, without their text, to a collector that you chose"))
+    if set(totals.purposes) & _SENDS_NAMES:
+        parts.append(_tr("the names of models"))
+    if "test a token" in totals.purposes:
+        parts.append(_tr("your token to its own host"))
+    return _tr("It sent only {joined}.").format(joined=_joined(parts))
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 
 from app.documents.collections.values import Ranking
 from app.documents.values.documents import Passage
-from app.search.passage_words import AskedWord, asked_words, words_in
+from app.search.passage_words import QuestionWord, question_words, words_in
 
 WORDS: Final = "fts5(words, content='', tokenize='ascii')"
 """How passages are indexed: by the words that `passage_words` finds, folded.
@@ -56,7 +56,7 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> Rank
     Args:
         passages: The passages, numbered from 0.
     """
-    words = asked_words(question)
+    words = question_words(question)
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE VIRTUAL TABLE passages USING {WORDS}")
         added = db.executemany(
@@ -75,7 +75,7 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> Rank
     return weighed(rows, counts, added.rowcount, named)
 
 
-def with_names(db: sqlite3.Connection, table: str, words: Iterable[AskedWord]) -> frozenset[int]:
+def with_names(db: sqlite3.Connection, table: str, words: Iterable[QuestionWord]) -> frozenset[int]:
     """Find the few passages with all numbers, codes and names in the question.
 
     Names that are in no passage are ignored.
@@ -122,7 +122,7 @@ def weighed(
     ]
 
 
-def counts_of(words: Iterable[AskedWord], count: Callable[[str], int]) -> dict[QueryPart, int]:
+def counts_of(words: Iterable[QuestionWord], count: Callable[[str], int]) -> dict[QueryPart, int]:
     """Write and count a query part for each word of a question, up to a maximum.
 
     Args:
@@ -143,7 +143,7 @@ def counts_of(words: Iterable[AskedWord], count: Callable[[str], int]) -> dict[Q
     return counts
 
 
-def _part(word: AskedWord) -> QueryPart:
+def _part(word: QuestionWord) -> QueryPart:
     either = _either(word.forms)
     if word.paired:
         return QueryPart(f"{either} *" if word.begins else either, _OF_A_PAIR * len(word.forms))

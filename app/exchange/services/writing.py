@@ -28,7 +28,7 @@ from app.exchange.values.export import (
     sign_of,
 )
 from app.markdown.parser import Parser
-from app.markdown.reading import Sign, read_text, signed
+from app.markdown.reading import Sign, read_text, with_signs
 from engines.private import replacing
 from engines.sentences import N_
 
@@ -193,7 +193,11 @@ def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
     for message in told.messages:
         quotes = enumerate(told.quotes.get(message.id, ()), 1)
         signs = [Sign(it.start, it.end, sign_of(it, number)) for number, it in quotes]
-        yield replace(message, text=signed(message.text, signs, parser.parse)) if signs else message
+        yield (
+            replace(message, text=with_signs(message.text, signs, parser.parse))
+            if signs
+            else message
+        )
 
 
 def write_file(

@@ -22,7 +22,7 @@ from app.exchange.values.export import (
 from app.markdown.blocks import SIGNS, Block
 from app.markdown.html import DrawFormula, html_of
 from app.markdown.parser import Parser
-from app.markdown.reading import Marked, marked
+from app.markdown.reading import MarkedPart, marked
 from app.markdown.typeset import typeset
 
 FORMULA_SIZE = 17.0
@@ -196,7 +196,7 @@ def _marked(blocks: Sequence[Block], quotes: Sequence[Citation]) -> Sequence[Blo
     """Mark the checked quotes of an answer."""
     if not quotes:
         return blocks
-    marks = (Marked(it.start, it.end, it.verdict, at) for at, it in enumerate(quotes, 1))
+    marks = (MarkedPart(it.start, it.end, it.verdict, at) for at, it in enumerate(quotes, 1))
     return marked(blocks, tuple(marks))
 
 

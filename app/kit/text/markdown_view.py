@@ -33,7 +33,7 @@ from app.kit.text.formats import CODE_PAD, QUOTE, TextFormats
 from app.kit.text.selected_text import anchor_height, plain_text, scroll_to
 from app.markdown.blocks import Block
 from app.markdown.parser import Parser
-from app.markdown.reading import Marked, marked
+from app.markdown.reading import MarkedPart, marked
 from app.markdown.splitter import StreamSplitter
 
 SHORTEST_S = 0.033
@@ -202,7 +202,7 @@ class MarkdownView(QTextBrowser):
         """The blocks of a complete text, without marks; empty while the text grows."""
         return self._plain if self.is_complete else ()
 
-    def mark(self, marks: Sequence[Marked], tips: Mapping[int, str]) -> None:
+    def mark(self, marks: Sequence[MarkedPart], tips: Mapping[int, str]) -> None:
         """Mark parts of the text.
 
         Args:

@@ -14,7 +14,7 @@ from app.kit.terminal.arguments import REVISION, USUAL
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, bar, size, table
 from app.models.downloads.services.metered import is_metered
-from app.models.downloads.services.pulling import wanted_of
+from app.models.downloads.services.pulling import request_of
 from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
 from app.models.downloads.values.downloads import Download
 from app.models.hub.retry import Patience
@@ -24,9 +24,9 @@ from engines.sentences import N_, joined, word
 if TYPE_CHECKING:
     from app.wiring.app import App
 
-_LOOK_S = 0.2
+_POLL_S = 0.2
 _ATTEMPTS = 8
-_OVER = ("done", "failed", "cancelled", "paused")
+_FINISHED = ("done", "failed", "cancelled", "paused")
 _STATES = {
     "waiting": word("waiting"),
     "running": word("running"),
@@ -37,7 +37,7 @@ _STATES = {
     "failed": word("failed"),
     "cancelled": word("cancelled"),
 }
-_OF_TOKENS = ("repository_gated", "token_refused")
+_SOLVED_BY_TOKEN = ("repository_gated", "token_refused")
 """The codes of errors that a token can solve."""
 
 
@@ -50,32 +50,32 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     repository = app.hub.repository(name.repo, revision)
     along = app.projectors.of_repo(name.repo) is not None
     projector = along if args.projector is None else args.projector
-    wanted = wanted_of(repository, name, revision, app.fitting.quick, projector=projector)
+    request = request_of(repository, name, revision, app.fitting.quick, projector=projector)
     if is_metered():
         out.note(
             N_(
-                "This connection counts what it carries: {bytes_total} will come.",
-                bytes_total=size(wanted.bytes_total),
+                "This connection is metered: the download takes {size}.",
+                size=size(request.bytes_total),
             )
         )
-    _set_pace(app.downloads, args.limit)
-    added = app.downloads.add(wanted)
-    return _carry_out(app.downloads, added.id, N_("hearth models pull {what}", what=args.what), out)
+    _set_limits(app.downloads, args.limit)
+    added = app.downloads.add(request)
+    return _wait_for(app.downloads, added.id, N_("hearth models pull {what}", what=args.what), out)
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = app.downloads.downloads()
+    downloads = app.downloads.downloads()
     out.value(
-        [_value(it) for it in found],
-        lambda: table([_row(it) for it in found]) or N_("There are no downloads."),
+        [_value(download) for download in downloads],
+        lambda: table([_row(download) for download in downloads]) or N_("There are no downloads."),
     )
     return 0
 
 
 def _resume(app: App, args: argparse.Namespace, out: Output) -> int:
-    _set_pace(app.downloads, None)
+    _set_limits(app.downloads, None)
     app.downloads.resume(args.what)
-    return _carry_out(
+    return _wait_for(
         app.downloads, args.what, N_("hearth downloads resume {what}", what=args.what), out
     )
 
@@ -99,23 +99,23 @@ def _state_line(now: Download) -> str:
     return N_("{label}: {state}", label=now.wanted.label, state=_STATES[now.state])
 
 
-def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
+def _set_limits(queue: DownloadQueue, limit: float | None) -> None:
     """Limit the retries, because the user waits at the terminal.
 
     Args:
         limit: Speed limit in MB/s that replaces the setting; None keeps the setting.
     """
-    from_settings = queue.pace
-    given = None if limit is None else max(0.0, limit) * MB
+    from_settings = queue.limits
+    limit_bytes = None if limit is None else max(0.0, limit) * MB
 
-    def pace() -> DownloadLimits:
+    def limits() -> DownloadLimits:
         now = replace(from_settings(), patience=Patience(_ATTEMPTS, most_s=30.0))
-        return now if given is None else replace(now, limit=given)
+        return now if limit_bytes is None else replace(now, limit=limit_bytes)
 
-    queue.pace = pace
+    queue.limits = limits
 
 
-def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
+def _wait_for(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
     """Wait for a download, with a progress bar; Ctrl-C pauses it."""
     queue.start(only={download})
     try:
@@ -123,7 +123,7 @@ def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> 
     except KeyboardInterrupt:
         queue.pause(download)
         out.rewrite("")
-        out.note(N_("What has come is kept. `{again}` goes on with it.", again=again))
+        out.note(N_("The downloaded part is kept. `{again}` resumes it.", again=again))
         raise
     if now.state != "done":
         raise _error(now, again)
@@ -134,18 +134,18 @@ def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> 
 
 def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
     """Show a download's progress until it ends; return its last state."""
-    said = ""
+    announced = ""
     while True:
         now = queue.download(download)
-        if now.state in _OVER:
+        if now.state in _FINISHED:
             out.rewrite("")
             return now
-        if now.state == "retrying" and now.what != said:
+        if now.state == "retrying" and now.what != announced:
             out.rewrite("")
             out.note(joined(" ", (now.what, now.why)))
-            said = now.what
+            announced = now.what
         out.rewrite(_line(now))
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 def _line(now: Download) -> str:
@@ -155,9 +155,9 @@ def _line(now: Download) -> str:
         N_("{label} {bar} of {size}", label=now.wanted.label, bar=bar(share), size=size(total))
     ]
     if now.state == "retrying" and now.retry_in_s is not None:
-        parts.append(N_("trying again in {retry_in_s} s", retry_in_s=f"{now.retry_in_s:.0f}"))
+        parts.append(N_("trying again in {seconds} s", seconds=f"{now.retry_in_s:.0f}"))
     elif now.state == "verifying":
-        parts.append(N_("checking what is here"))
+        parts.append(N_("checking the downloaded part"))
     if now.bytes_per_s is not None:
         parts.append(N_("{size}/s", size=size(now.bytes_per_s)))
     if now.seconds_left is not None:
@@ -173,13 +173,13 @@ def _time(seconds: float) -> str:
 
 
 def _pulled(now: Download, paths: list[Path]) -> dict[str, Any]:
-    wanted = now.wanted
+    request = now.wanted
     return {
-        "repo": wanted.repo,
-        "revision": wanted.revision,
-        "files": [file.path for file in wanted.files],
+        "repo": request.repo,
+        "revision": request.revision,
+        "files": [file.path for file in request.files],
         "paths": [str(path) for path in paths],
-        "bytes": wanted.bytes_total,
+        "bytes": request.bytes_total,
         "sha256_verified": True,
     }
 
@@ -189,16 +189,18 @@ def _error(now: Download, again: str) -> AppError:
         return AppError(
             N_("The download was cancelled."),
             N_("It was cancelled in the window or by another command."),
-            N_("`{again}` begins anew.", again=again),
+            N_("`{again}` starts it again.", again=again),
         )
     if not now.what:
         return AppError(
             N_("The download was paused."),
             N_("It was paused in the window or by another command."),
-            N_("`{again}` goes on with it.", again=again),
+            N_("`{again}` resumes it.", again=again),
         )
     tokens = (
-        N_("{do} `hearth token set hf` takes one.", do=now.do) if now.code in _OF_TOKENS else ""
+        N_("{do} `hearth token set hf` stores one.", do=now.do)
+        if now.code in _SOLVED_BY_TOKEN
+        else ""
     )
     error = AppError(now.what, now.why, now.do, terminal=tokens)
     error.code = now.code
@@ -206,12 +208,12 @@ def _error(now: Download, again: str) -> AppError:
 
 
 def _value(download: Download) -> dict[str, Any]:
-    wanted = download.wanted
-    value = asdict(replace(download, wanted=replace(wanted, files=())))
+    request = download.wanted
+    value = asdict(replace(download, wanted=replace(request, files=())))
     del value["runner"]
-    value["wanted"] = {"repo": wanted.repo, "revision": wanted.revision, "label": wanted.label}
-    value["wanted"]["files"] = [file.path for file in wanted.files]
-    return {**value, "bytes_total": wanted.bytes_total}
+    value["wanted"] = {"repo": request.repo, "revision": request.revision, "label": request.label}
+    value["wanted"]["files"] = [file.path for file in request.files]
+    return {**value, "bytes_total": request.bytes_total}
 
 
 def _row(download: Download) -> tuple[str, ...]:
@@ -235,8 +237,8 @@ PULL = Command(
         REVISION,
         Argument(
             "--projector",
-            "also download the file with which the model sees or hears, or leave it out; by "
-            "default it comes where Hearth's catalogue names one",
+            "also download the file with which the model sees or hears, or leave it out; "
+            "by default it is included if Hearth's catalogue names one",
             action=argparse.BooleanOptionalAction,
             default=None,
         ),

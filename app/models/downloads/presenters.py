@@ -24,25 +24,25 @@ EVERY_MS = 250
 """The shortest time between two updates."""
 
 _log = logging.getLogger(__name__)
-_BEGINS = frozenset(("waiting", "running", "retrying", "verifying"))
+_UNFINISHED = frozenset(("waiting", "running", "retrying", "verifying"))
 
 
 class DownloadList(QObject):
     """The downloads as the window shows them.
 
     Attributes:
-        known: The last value of `changed`; None before the first.
+        last_downloads: The last value of `changed`; None before the first.
 
     Signals:
         changed: A tuple of Download; at most four times a second, however fast the bytes come.
-        came: A Download that is complete, and its ModelEntry in the library, or None.
+        completed: A Download that is complete, and its ModelEntry in the library, or None.
         chosen: The ModelEntry of a download that the user wants to use.
         metered: Whether the connection is metered.
         failed: The error of a request.
     """
 
     changed = Signal(object)
-    came = Signal(object, object)
+    completed = Signal(object, object)
     chosen = Signal(object)
     metered = Signal(bool)
     failed = Signal(Exception)
@@ -58,21 +58,21 @@ class DownloadList(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.known: tuple[Download, ...] | None = None
+        self.last_downloads: tuple[Download, ...] | None = None
         self._queue = queue
         self._library = library
         self._is_metered = metered
         self._tasks = tasks
         self._closed = False
         self._models: set[str] = set()
-        self._reading = self._again = False
+        self._reading = self._changed_meanwhile = False
         self._read_at = 0.0
         self._take_over = queue.on_done
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.look)
         self._poked.connect(self._plan)
-        self._finished.connect(self._find_what_came)
+        self._finished.connect(self._announce)
         tasks.closing.connect(self._close)
         queue.changed = self._poked.emit
         queue.on_done = self._done
@@ -83,69 +83,74 @@ class DownloadList(QObject):
         if self._closed:
             return
         if self._reading:
-            self._again = True
+            self._changed_meanwhile = True
             return
         self._reading = True
         self._read_at = time.monotonic()
 
         def work() -> tuple[Download, ...]:
-            found = tuple(self._queue.downloads())
-            if any(it.state in _BEGINS for it in found):
+            downloads = tuple(self._queue.downloads())
+            if any(download.state in _UNFINISHED for download in downloads):
                 self._queue.start()
-            return tuple(it if it.id in self._models else self._found(it)[0] for it in found)
+            return tuple(
+                download if download.id in self._models else self._with_model(download)[0]
+                for download in downloads
+            )
 
-        self._tasks.run(work, self._tell, self._fail, on=DOWNLOADS)
+        self._tasks.run(work, self._show, self._fail, on=DOWNLOADS)
 
-    def look_if_metered(self) -> None:
+    def check_metered(self) -> None:
         """Check whether the connection is metered, and emit `metered`."""
         self._tasks.run(
             lambda: bool(self._is_metered()), self.metered.emit, self.failed.emit, on=DOWNLOADS
         )
 
     def pause(self, download: str) -> None:
-        self._order(lambda: self._queue.pause(download))
+        """Pause a download, given by its id; its bytes stay."""
+        self._run(lambda: self._queue.pause(download))
 
     def resume(self, download: str) -> None:
         """Resume a paused download, or retry a failed one."""
-        self._order(lambda: self._queue.resume(download))
+        self._run(lambda: self._queue.resume(download))
 
     def cancel(self, download: str) -> None:
-        self._order(lambda: self._queue.cancel(download))
+        """Cancel a download, given by its id, and delete its incomplete files."""
+        self._run(lambda: self._queue.cancel(download))
 
     def move(self, download: str, index: int) -> None:
         """Move a download to another place in the queue; 0 is the first."""
-        self._order(lambda: self._queue.move(download, index))
+        self._run(lambda: self._queue.move(download, index))
 
     def clear_done(self) -> None:
         """Remove finished downloads from the list; their files stay."""
-        self._order(self._queue.clear_done)
+        self._run(self._queue.clear_done)
 
     def resume_stopped_by(self, code: str) -> None:
         """Resume all downloads that were paused by the error with this code."""
 
         def work() -> None:
-            for it in self._queue.downloads():
-                if it.state == "paused" and it.code == code:
-                    self._queue.resume(it.id)
+            for download in self._queue.downloads():
+                if download.state == "paused" and download.code == code:
+                    self._queue.resume(download.id)
 
-        self._order(work)
+        self._run(work)
 
     def use(self, download: Download) -> None:
         """Emit `chosen` with the model of a download, or `failed` if the model is gone."""
 
         def work() -> ModelEntry:
-            found = model_of(download, self._library.entries())
-            if found is None:
+            model = model_of(download, self._library.entries())
+            if model is None:
                 raise ModelUnknown(
                     N_("{label} is no longer on this computer.", label=download.wanted.label),
                     N_("Its file was removed, or moved away, after it was downloaded."),
                     N_("Download it again."),
                 )
-            return found
+            return model
 
         self._tasks.run(work, self.chosen.emit, self.failed.emit, on=DOWNLOADS)
 
-    def _order(self, work: Callable[[], None]) -> None:
+    def _run(self, work: Callable[[], None]) -> None:
         self._tasks.run(work, lambda _: None, self.failed.emit, on=DOWNLOADS)
 
     def _plan(self) -> None:
@@ -155,20 +160,20 @@ class DownloadList(QObject):
         since = (time.monotonic() - self._read_at) * 1000
         self._timer.start(max(0, round(EVERY_MS - since)))
 
-    def _tell(self, found: tuple[Download, ...]) -> None:
-        self._have_read()
-        self.known = found
-        self.changed.emit(found)
+    def _show(self, downloads: tuple[Download, ...]) -> None:
+        self._finish_reading()
+        self.last_downloads = downloads
+        self.changed.emit(downloads)
 
     def _fail(self, error: Exception) -> None:
-        self._have_read()
+        self._finish_reading()
         self.failed.emit(error)
 
-    def _have_read(self) -> None:
+    def _finish_reading(self) -> None:
         """Mark the end of a reading; plan another one if something changed meanwhile."""
         self._reading = False
-        if self._again:
-            self._again = False
+        if self._changed_meanwhile:
+            self._changed_meanwhile = False
             self._plan()
 
     def _done(self, download: Download, paths: list[Path]) -> None:
@@ -179,18 +184,18 @@ class DownloadList(QObject):
             _log.warning("what came is not noted as checked: %s", error)
         self._finished.emit(download)
 
-    def _find_what_came(self, download: Download) -> None:
+    def _announce(self, download: Download) -> None:
         if self._closed:
             return
-        came = replace(download, state="done")
+        finished = replace(download, state="done")
         self._tasks.run(
-            lambda: self._found(came),
-            lambda found: self.came.emit(*found),
+            lambda: self._with_model(finished),
+            lambda result: self.completed.emit(*result),
             self.failed.emit,
             on=DOWNLOADS,
         )
 
-    def _found(self, download: Download) -> tuple[Download, ModelEntry | None]:
+    def _with_model(self, download: Download) -> tuple[Download, ModelEntry | None]:
         """Find the model that a download brought.
 
         Returns:
@@ -203,9 +208,13 @@ class DownloadList(QObject):
         if entry is not None:
             self._models.add(download.id)
             return download, entry
-        wanted = download.wanted
-        served = (self._library.served_by_download(wanted.repo, it.path) for it in wanted.files)
-        return replace(download, serves=next((it for it in served if it is not None), None)), None
+        request = download.wanted
+        served = (
+            self._library.served_by_download(request.repo, file.path) for file in request.files
+        )
+        return replace(
+            download, serves=next((names for names in served if names is not None), None)
+        ), None
 
     def _close(self) -> None:
         self._closed = True
@@ -215,6 +224,8 @@ class DownloadList(QObject):
 def model_of(download: Download, entries: list[ModelEntry]) -> ModelEntry | None:
     """Return the model that a download brought; None if it brought only a companion file."""
     files = {file.path for file in download.wanted.files}
-    found = [it for it in entries if it.repo == download.wanted.repo and it.file in files]
-    same = [it for it in found if it.revision == download.wanted.revision]
-    return next(iter([*same, *found]), None)
+    matching = [
+        entry for entry in entries if entry.repo == download.wanted.repo and entry.file in files
+    ]
+    same = [entry for entry in matching if entry.revision == download.wanted.revision]
+    return next(iter([*same, *matching]), None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.base.db import Database
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 
 
@@ -24,7 +24,9 @@ class DownloadStore:
                 "SELECT id, wanted, state, what, why, what_to_do AS do, code, runner "
                 "FROM downloads ORDER BY position, rowid"
             ).fetchall()
-        return [Download(**{**dict(row), "wanted": _wanted(row["wanted"])}) for row in rows]
+        return [
+            Download(**{**dict(row), "wanted": _request_from_json(row["wanted"])}) for row in rows
+        ]
 
     def add(self, download: Download) -> None:
         """Add a download at the end of the queue."""
@@ -53,11 +55,12 @@ class DownloadStore:
             )
 
     def remove(self, ids: Sequence[str]) -> None:
+        """Delete downloads, given by their ids; unknown ids are ignored."""
         with self._database.write() as db:
-            db.executemany("DELETE FROM downloads WHERE id = ?", [(one,) for one in ids])
+            db.executemany("DELETE FROM downloads WHERE id = ?", [(download,) for download in ids])
 
 
-def _wanted(text: str) -> Wanted:
+def _request_from_json(text: str) -> DownloadRequest:
     value = json.loads(text)
     value["files"] = tuple(RepoFile(**file) for file in value["files"])
-    return Wanted(**value)
+    return DownloadRequest(**value)

@@ -9,7 +9,7 @@ from json import JSONDecodeError
 from typing import TYPE_CHECKING
 
 from app.models.hub.refusals import refusal, unreadable
-from app.net import Gate, endpoint, explained
+from app.net import Gate, as_user_error, endpoint
 from app.net.values.connections import Purpose
 from engines.sentences import N_
 
@@ -53,7 +53,7 @@ def hub_api(gate: Gate, purpose: Purpose, token: str | None, repo: str = "") -> 
     except HubEndless as error:
         raise unreadable(N_("It has no end.")) from error
     except httpx2.InvalidURL as error:
-        raise explained(error, base) from error
+        raise as_user_error(error, base) from error
     except JSONDecodeError as error:
         page = error.doc.lstrip().startswith("<")
         why = N_("It is a web page and not data.") if page else N_("It is incomplete or not JSON.")

@@ -27,7 +27,7 @@ from engines.errors import Cancelled
 from engines.private import replace_file
 
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
-_LOOK_S = 0.3
+_RETRY_LOCK_S = 0.3
 
 
 class Slot:
@@ -66,7 +66,7 @@ class Slot:
             tag.write_text(_TAG, encoding="ascii")
 
     @contextmanager
-    def held(self, cancel: CancelToken) -> Iterator[None]:
+    def locked(self, cancel: CancelToken) -> Iterator[None]:
         """Hold the lock of this blob, as huggingface_hub does, so that only one process writes it.
 
         Raises:
@@ -78,21 +78,21 @@ class Slot:
         with ExitStack() as stack:
             while True:
                 try:
-                    stack.enter_context(WeakFileLock(self._lock, timeout=_LOOK_S))
+                    stack.enter_context(WeakFileLock(self._lock, timeout=_RETRY_LOCK_S))
                     break
                 except Timeout:
                     if cancel.cancelled:
                         raise Cancelled from None
             yield
 
-    def found(self, size: int) -> Path | None:
+    def find(self, size: int) -> Path | None:
         """Find a file of this content and size: here, or in another repository of the cache.
 
         Returns:
             None if there is none.
         """
-        others = sorted(self._root.glob(f"models--*/blobs/{self._checksum}"))
-        for candidate in (self.pointer, self.blob, *others):
+        other_blobs = sorted(self._root.glob(f"models--*/blobs/{self._checksum}"))
+        for candidate in (self.pointer, self.blob, *other_blobs):
             try:
                 if candidate.stat().st_size == size:
                     return candidate
@@ -100,21 +100,21 @@ class Slot:
                 continue  # missing, or a broken link
         return None
 
-    def take(self, found: Path) -> None:
-        """Use a file that `found` returned as this one; copies no bytes where hard links work.
+    def take(self, existing: Path) -> None:
+        """Use a file that `find` returned as this one; copies no bytes where hard links work.
 
         Raises:
             OSError: The file cannot be linked or copied.
         """
-        if found in (self.pointer, self.blob):
-            self._point(found)
+        if existing in (self.pointer, self.blob):
+            self._point(existing)
             return
-        near = self._beside(self.blob)
+        temporary = self._temporary_path(self.blob)
         try:
-            os.link(found.resolve(), near)
+            os.link(existing.resolve(), temporary)
         except OSError:
-            shutil.copyfile(found, near)
-        replace_file(near, self.blob)
+            shutil.copyfile(existing, temporary)
+        replace_file(temporary, self.blob)
         self._point(self.blob)
 
     def place(self, ref: str) -> Path:
@@ -137,9 +137,9 @@ class Slot:
             return
         place = self.repo.joinpath("refs", *_parts(ref))
         place.parent.mkdir(parents=True, exist_ok=True)
-        near = self._beside(place)
-        near.write_text(self._commit, encoding="ascii")
-        replace_file(near, place)
+        temporary = self._temporary_path(place)
+        temporary.write_text(self._commit, encoding="ascii")
+        replace_file(temporary, place)
 
     def _point(self, target: Path) -> None:
         """Link to the blob with a relative path, or move the file itself if links are not possible.
@@ -154,12 +154,12 @@ class Slot:
         if not are_symlinks_supported(self._root):
             replace_file(target, self.pointer)
             return
-        near = self._beside(self.pointer)
-        near.symlink_to(os.path.relpath(target, self.pointer.parent))
-        replace_file(near, self.pointer)
+        temporary = self._temporary_path(self.pointer)
+        temporary.symlink_to(os.path.relpath(target, self.pointer.parent))
+        replace_file(temporary, self.pointer)
 
     @staticmethod
-    def _beside(path: Path) -> Path:
+    def _temporary_path(path: Path) -> Path:
         return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
 
 

@@ -31,11 +31,11 @@ def safe_card(text: str) -> str:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
     text = _UNSEEN.sub("", text[:_READ].replace("\r\n", "\n"))
     blocks: list[str] = []
-    left = LONGEST
+    remaining = LONGEST
     for node in SyntaxTreeNode(parser.parse(text)).children:
         block = _block(node)
-        left -= len(block)
-        if left < 0:
+        remaining -= len(block)
+        if remaining < 0:
             blocks.append("…")
             break
         if block:
@@ -95,8 +95,8 @@ def _list(node: SyntaxTreeNode, markers: Iterable[str]) -> str:
     return between.join(items)
 
 
-def _indented(text: str, first: str, others: str) -> str:
-    return (first + text.replace("\n", f"\n{others}")).rstrip()
+def _indented(text: str, first: str, other_prefix: str) -> str:
+    return (first + text.replace("\n", f"\n{other_prefix}")).rstrip()
 
 
 def _table(node: SyntaxTreeNode) -> str:

@@ -15,9 +15,11 @@ UNKNOWN = "0" * 40
 class Hasher(Protocol):
     """A hash that is fed piece by piece, like those of hashlib."""
 
-    def update(self, data: bytes | memoryview, /) -> None: ...
+    def update(self, data: bytes | memoryview, /) -> None:
+        """Feed the next bytes."""
 
-    def hexdigest(self) -> str: ...
+    def hexdigest(self) -> str:
+        """Return the hash of all bytes so far, in hexadecimal."""
 
 
 def hasher(checksum: str, size: int) -> Hasher:

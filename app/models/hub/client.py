@@ -1,7 +1,7 @@
 """The client for the Hub: search, repositories, README pages and headers.
 
 hub = Hub(gate, token=lambda: None)
-for found in hub.search(Query("gemma", mtp=True)): print(found.id)
+for result in hub.search(Query("gemma", mtp=True)): print(result.id)
 repository = hub.repository("ggml-org/gemma-4-E2B-it-GGUF")
 header = read_header(hub.headers(repository, repository.variants[0], folder))
 """
@@ -37,7 +37,7 @@ _CARD_MOST: Final = 1 << 20
 _PART_S: Final = 600.0
 """The timeout for part of a file: such a part has several MB, and connections can be slow."""
 
-_ASKED_MOST: Final = 200
+_MOST_REQUESTED: Final = 200
 """The most repositories to request in one answer.
 
 When Hearth filters the results itself, it requests more than it needs.
@@ -69,12 +69,14 @@ class Hub:
         """
         words = _words(query.words)
         tags = ["gguf", *([f"license:{query.licence.lower()}"] if query.licence else [])]
-        asked = [(words, tags)]
+        searches = [(words, tags)]
         if query.mtp:
-            asked = [(f"{words} mtp".strip(), tags), (words, [*tags, "mtp"])]
-        answers = (self._list(words, tags, query) for words, tags in asked)
-        found = {it.id: it for it in chain.from_iterable(answers) if _wanted(it, query)}
-        return sorted(found.values(), key=_ORDERS[query.sort])[: query.limit]
+            searches = [(f"{words} mtp".strip(), tags), (words, [*tags, "mtp"])]
+        answers = (self._list(words, tags, query) for words, tags in searches)
+        results = {
+            result.id: result for result in chain.from_iterable(answers) if _matches(result, query)
+        }
+        return sorted(results.values(), key=_ORDERS[query.sort])[: query.limit]
 
     def repository(
         self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
@@ -98,7 +100,7 @@ class Hub:
         return replace(
             repository,
             variants=choice.variants,
-            drafter=choice.along_with(usual) if usual else None,
+            drafter=choice.drafter_for(usual) if usual else None,
         )
 
     def card(self, repository: Repository) -> str:
@@ -109,7 +111,7 @@ class Hub:
         """
         from app.models.hub.card import safe_card
 
-        file = next((it for it in repository.files if it.path == CARD), None)
+        file = next((file for file in repository.files if file.path == CARD), None)
         if file is None:
             return ""
         part = (0, _CARD_MOST - 1) if file.size > _CARD_MOST else None
@@ -119,7 +121,7 @@ class Hub:
             return ""
         return safe_card(answer.content.decode(errors="replace"))
 
-    def who(self, token: str) -> str:
+    def account_of(self, token: str) -> str:
         """Return the name of the account that a token belongs to.
 
         Raises:
@@ -149,7 +151,7 @@ class Hub:
         last = start + length - 1
         answer = self._file("read a model's header", repository, file.path, (start, last))
         if answer.status_code != 206:
-            raise unreadable(N_("It is not the part of a file that was asked for."))
+            raise unreadable(N_("It is not the requested part of the file."))
         part = answer.headers.get("Content-Range")
         if part != f"bytes {start}-{last}/{file.size}" or len(answer.content) != length:
             raise unreadable(N_("It is another part of the file, or of another file."))
@@ -162,14 +164,14 @@ class Hub:
         with hub_api(self._gate, "search for models", self._token()) as api:
             # Not the front matter of the cards: the library raises errors for odd ones, and anyone
             # could make one that ends every search.
-            found = api.list_models(
+            models = api.list_models(
                 filter=tags,
                 search=words or None,
                 sort=_SORTS[query.sort],
-                limit=min(query.limit * 4 if ours else query.limit, _ASKED_MOST),
+                limit=min(query.limit * 4 if ours else query.limit, _MOST_REQUESTED),
                 expand=["downloads", "gated", "gguf", "lastModified", "likes", "tags"],
             )
-            return listed(found)
+            return listed(models)
 
     def _file(
         self, purpose: Purpose, repository: Repository, path: str, part: tuple[int, int] | None
@@ -202,17 +204,17 @@ def _words(words: str) -> str:
         return words
 
 
-def _wanted(found: SearchResult, query: Query) -> bool:
+def _matches(result: SearchResult, query: Query) -> bool:
     """Apply the filters that the Hub lacks or does not always apply."""
-    if query.mtp and not drafts_ahead(found.id, found.tags):
+    if query.mtp and not drafts_ahead(result.id, result.tags):
         return False
     most = query.most_parameters
-    return most is None or (found.parameters is not None and found.parameters <= most)
+    return most is None or (result.parameters is not None and result.parameters <= most)
 
 
 _ORDERS: Final[dict[Sort, Callable[[SearchResult], tuple[float | str, str]]]] = {
-    "downloads": lambda it: (-it.downloads, it.id),
-    "likes": lambda it: (-it.likes, it.id),
-    "updated": lambda it: (-(it.updated or 0.0), it.id),
-    "name": lambda it: (it.id.partition("/")[2].lower(), it.id),
+    "downloads": lambda result: (-result.downloads, result.id),
+    "likes": lambda result: (-result.likes, result.id),
+    "updated": lambda result: (-(result.updated or 0.0), result.id),
+    "name": lambda result: (result.id.partition("/")[2].lower(), result.id),
 }

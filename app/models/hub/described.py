@@ -1,6 +1,6 @@
-"""Checks what huggingface_hub says of repositories and accounts, and makes our values of it: pure.
+"""Checks huggingface_hub's values for repositories and accounts, and converts them into ours: pure.
 
-The library keeps whatever the Hub sends. A value of another kind than expected is a ValueError.
+The library itself checks nothing. A value of an unexpected kind raises ValueError.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ class _Listed(_Checked):
     def licence(self) -> str | None:
         """The licence's short name; the owner's own name for one that is not standard."""
         card = self.card_data or _Card()
-        said = card.license
+        licence = card.license
         for tag in self.tags or ():
             if tag.startswith(_LICENCE):
-                said = tag.removeprefix(_LICENCE)
-        if said == "other":
-            said = card.license_name or said
-        return str(_printable(said)) if isinstance(said, str) and said else None
+                licence = tag.removeprefix(_LICENCE)
+        if licence == "other":
+            licence = card.license_name or licence
+        return str(_printable(licence)) if isinstance(licence, str) and licence else None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -115,10 +115,10 @@ class _Account(_Checked):
     name: Text
 
 
-def listed(found: Iterable[ModelInfo]) -> list[SearchResult]:
+def listed(models: Iterable[ModelInfo]) -> list[SearchResult]:
     """Check a list of repositories."""
-    checked = map(_Listed.model_validate, found)
-    return [SearchResult(**it.facts) for it in checked if is_repo(it.id)]
+    checked = map(_Listed.model_validate, models)
+    return [SearchResult(**model.facts) for model in checked if is_repo(model.id)]
 
 
 def described(info: ModelInfo) -> tuple[Repository, bool]:
@@ -130,14 +130,14 @@ def described(info: ModelInfo) -> tuple[Repository, bool]:
     Raises:
         HubUnreadable: The repository's name is invalid.
     """
-    it = _Described.model_validate(info)
-    if not is_repo(it.id):
+    model = _Described.model_validate(info)
+    if not is_repo(model.id):
         raise unreadable(N_("It names a repository with an invalid name."))
-    gguf = it.gguf or _Gguf()
-    siblings = it.siblings or []
+    gguf = model.gguf or _Gguf()
+    siblings = model.siblings or []
     repository = Repository(
-        **it.facts,
-        revision=it.sha,
+        **model.facts,
+        revision=model.sha,
         architecture=gguf.architecture,
         context_max=gguf.context_length,
         files=_files(siblings),
@@ -147,7 +147,7 @@ def described(info: ModelInfo) -> tuple[Repository, bool]:
 
 def tree(entries: Iterable[TreeFile | RepoFolder]) -> tuple[RepoFile, ...]:
     """Check the files of a listing."""
-    return _files(_File.model_validate(it) for it in entries if hasattr(it, "rfilename"))
+    return _files(_File.model_validate(entry) for entry in entries if hasattr(entry, "rfilename"))
 
 
 def name_of_account(account: dict[str, Any]) -> str:
@@ -158,9 +158,9 @@ def name_of_account(account: dict[str, Any]) -> str:
 def _files(files: Iterable[_File]) -> tuple[RepoFile, ...]:
     """Leave out files whose names lead out of a folder or are invalid on some system."""
     return tuple(
-        RepoFile(it.rfilename, it.lfs.size, it.lfs.sha256)
-        if it.lfs
-        else RepoFile(it.rfilename, it.size or 0)
-        for it in files
-        if is_safe_path(it.rfilename)
+        RepoFile(file.rfilename, file.lfs.size, file.lfs.sha256)
+        if file.lfs
+        else RepoFile(file.rfilename, file.size or 0)
+        for file in files
+        if is_safe_path(file.rfilename)
     )

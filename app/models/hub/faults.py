@@ -10,7 +10,7 @@ class Transient(Exception):
 
     Attributes:
         error: The error for the user; raised when no further attempt is made.
-        asked_s: How long the server asks to wait, in seconds.
+        requested_wait_s: How long the server asks to wait, in seconds.
         tries: For faults that seldom go away: how many of them in a row, without a new byte, end
             the transfer. None leaves the limit to the `Patience`.
         of_ranges: Whether the fault comes from requesting part of the file; requesting the whole
@@ -20,12 +20,12 @@ class Transient(Exception):
     def __init__(
         self,
         error: AppError,
-        asked_s: float | None = None,
+        requested_wait_s: float | None = None,
         tries: int | None = None,
         of_ranges: bool = False,
     ) -> None:
         super().__init__(str(error))
         self.error = error
-        self.asked_s = asked_s
+        self.requested_wait_s = requested_wait_s
         self.tries = tries
         self.of_ranges = of_ranges

@@ -17,9 +17,9 @@ from app.models.hub.limiter import Limiter
 from app.models.hub.part import arrived, remove_part
 from app.models.hub.retry import Patience
 from app.models.hub.source import Source
-from app.models.hub.space import explained
+from app.models.hub.space import as_user_errors
 from app.models.hub.transfer import Checking, Retrying, Step, Terms, transfer
-from app.models.hub.values.hub import WantedFile
+from app.models.hub.values.hub import FileRequest
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -46,29 +46,29 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
     return str(name)
 
 
-def patiently(
-    ask: Callable[[], str], patience: Patience, tell: Callable[[Step], None], cancel: CancelToken
+def with_retries(
+    send: Callable[[], str], patience: Patience, tell: Callable[[Step], None], cancel: CancelToken
 ) -> str:
-    """Call `ask`, and repeat it after errors that can go away.
+    """Call `send`, and repeat it after errors that can go away.
 
     Args:
-        ask: Sends a request to the Hub.
+        send: Sends a request to the Hub.
         tell: Receives a `Retrying` before each wait.
 
     Raises:
-        Cancelled, and the errors of `ask`.
+        Cancelled, and the errors of `send`.
     """
     failures = 0
     while True:
         if cancel.cancelled:
             raise Cancelled
         try:
-            return ask()
+            return send()
         except (HubBusy, NoConnection, ConnectionTimedOut) as error:
             failures += 1
-            asked_s = error.retry_in_s if isinstance(error, HubBusy) else None
+            requested_wait_s = error.retry_in_s if isinstance(error, HubBusy) else None
             share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
-            seconds = patience.delay(failures, share, asked_s)
+            seconds = patience.delay(failures, share, requested_wait_s)
             if seconds is None:
                 raise
             tell(Retrying(error, seconds))
@@ -94,13 +94,14 @@ class Fetcher:
         self._token = token
         self._terms = terms
         self.patience = terms.patience
-        self._git_names: dict[WantedFile, str] = {}
+        self._git_names: dict[FileRequest, str] = {}
 
     @property
     def limiter(self) -> Limiter:
+        """The speed limit of all downloads."""
         return self._terms.limiter
 
-    def fetch(self, item: WantedFile, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
+    def fetch(self, item: FileRequest, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
         """Download a file and check every byte of it.
 
         A file that is already in the cache is read once to check it and is not transferred again; a
@@ -116,18 +117,18 @@ class Fetcher:
             Cancelled, AppError
         """
         if item.file.sha256 is None and item not in self._git_names:
-            ask = partial(
+            send = partial(
                 git_name, self._gate, item.repo, item.commit, item.file.path, self._token()
             )
-            self._git_names[item] = patiently(ask, self.patience, tell, cancel)
+            self._git_names[item] = with_retries(send, self.patience, tell, cancel)
         slot = self._slot(item)
         size = item.file.size
-        with explained(self.root, size - self.arrived(item)[0]):
+        with as_user_errors(self.root, size - self.arrived(item)[0]):
             slot.prepare()
-            with slot.held(cancel):
-                found = slot.found(size)
-                if found is not None and self._right(item, found, tell, cancel):
-                    slot.take(found)
+            with slot.locked(cancel):
+                existing = slot.find(size)
+                if existing is not None and self._is_intact(item, existing, tell, cancel):
+                    slot.take(existing)
                     slot.refer(item.ref)
                     remove_part(slot.part)
                     return slot.pointer
@@ -139,14 +140,14 @@ class Fetcher:
                 remove_part(slot.part)
                 return placed
 
-    def arrived(self, item: WantedFile) -> tuple[int, int]:
+    def arrived(self, item: FileRequest) -> tuple[int, int]:
         """Return how many bytes of a file are here, in whole or in part, and the disk they take."""
         slot = self._slot(item)
-        if slot.found(item.file.size) is not None:
+        if slot.find(item.file.size) is not None:
             return item.file.size, item.file.size
         return arrived(slot.part)
 
-    def forget(self, item: WantedFile) -> None:
+    def forget(self, item: FileRequest) -> None:
         """Remove the part of a file, unless another process is working on it.
 
         Raises:
@@ -155,12 +156,12 @@ class Fetcher:
         slot = self._slot(item)
         at_once = CancelToken()
         at_once.cancel()
-        with explained(self.root, 0):
+        with as_user_errors(self.root, 0):
             if slot.part.exists():
-                with suppress(Cancelled), slot.held(at_once):
+                with suppress(Cancelled), slot.locked(at_once):
                     remove_part(slot.part)
 
-    def _slot(self, item: WantedFile) -> Slot:
+    def _slot(self, item: FileRequest) -> Slot:
         try:
             checksum = self._checksum(item)
             return Slot(self.root, item.repo, item.commit, item.file.path, checksum)
@@ -174,11 +175,11 @@ class Fetcher:
                 N_("Choose another repository, and report this one to the Hub."),
             ) from error
 
-    def _checksum(self, item: WantedFile) -> str:
+    def _checksum(self, item: FileRequest) -> str:
         """Return a file's checksum, or `UNKNOWN` until the checksum of a small file is known."""
         return item.file.sha256 or self._git_names.get(item, UNKNOWN)
 
-    def _source(self, item: WantedFile) -> Source:
+    def _source(self, item: FileRequest) -> Source:
         from huggingface_hub import hf_hub_url
 
         url = hf_hub_url(item.repo, item.file.path, revision=item.commit, endpoint=endpoint())
@@ -186,13 +187,13 @@ class Fetcher:
         token = self._token()
         return Source(url, item.repo, name, item.file.size, self._checksum(item), token)
 
-    def _right(
-        self, item: WantedFile, found: Path, tell: Callable[[Step], None], cancel: CancelToken
+    def _is_intact(
+        self, item: FileRequest, existing: Path, tell: Callable[[Step], None], cancel: CancelToken
     ) -> bool:
         done = 0
         checksum = self._checksum(item)
         read = hasher(checksum, item.file.size)
-        with open_regular(found) as file:
+        with open_regular(existing) as file:
             while piece := file.read(_READ_BYTES):
                 if cancel.cancelled:
                     raise Cancelled

@@ -12,7 +12,7 @@ from app.models.hub.checksum import is_checksum, plain
 from app.models.hub.faults import Transient
 from app.models.hub.part import PartFile
 from app.models.hub.refusals import refusal
-from app.models.hub.retry import asked_s, is_transient
+from app.models.hub.retry import is_transient, requested_wait_s
 from app.models.hub.source import Source, origin
 from engines.connection import Connection
 from engines.sentences import N_
@@ -27,7 +27,7 @@ _FEW = 3
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 
 
-def ask(
+def request_file(
     client: httpx2.Client,
     source: Source,
     part: PartFile,
@@ -75,43 +75,45 @@ def ask(
             raise
         response.close()
     raise Transient(
-        words.nonsense(source, url.host, N_("One address leads to the next without an end.")),
+        words.unexpected_response(
+            source, url.host, N_("One address leads to the next without an end.")
+        ),
         tries=_FEW,
     )
 
 
-def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
+def first_byte(source: Source, response: httpx2.Response, requested: int) -> int:
     """Return the position in the file at which the body of this response begins.
 
     Args:
-        asked: The position that was requested.
+        requested: The position that was requested.
 
     Raises:
         Transient: The body begins neither there nor at the first byte.
     """
     host = response.url.host
     if response.status_code == 416:
-        why = N_("It says that the file ends before byte {asked}.", asked=asked)
-        raise Transient(words.nonsense(source, host, why), tries=1, of_ranges=True)
+        why = N_("It says that the file ends before byte {requested}.", requested=requested)
+        raise Transient(words.unexpected_response(source, host, why), tries=1, of_ranges=True)
     if response.status_code == 200:
         length = response.headers.get("content-length")
         if length is not None and length != str(source.size):
             raise Transient(words.changed(source), tries=_FEW)
         return 0
-    found = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", "").strip())
-    if found is None:
+    content_range = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", "").strip())
+    if content_range is None:
         why = N_("It sends several pieces at once, or does not say which piece it sends.")
-        raise Transient(words.nonsense(source, host, why), tries=_FEW, of_ranges=True)
-    if found[3] not in ("*", str(source.size)):
+        raise Transient(words.unexpected_response(source, host, why), tries=_FEW, of_ranges=True)
+    if content_range[3] not in ("*", str(source.size)):
         raise Transient(words.changed(source), tries=_FEW)
-    if int(found[1]) != asked:
+    if int(content_range[1]) != requested:
         why = N_(
-            "It sends the bytes from {found} on; those from {asked} on were asked for.",
-            found=found[1],
-            asked=asked,
+            "It sends the bytes from {start} on; those from {requested} on were requested.",
+            start=content_range[1],
+            requested=requested,
         )
-        raise Transient(words.nonsense(source, host, why), tries=_FEW, of_ranges=True)
-    return asked
+        raise Transient(words.unexpected_response(source, host, why), tries=_FEW, of_ranges=True)
+    return requested
 
 
 def validator(response: httpx2.Response) -> str | None:
@@ -160,13 +162,13 @@ def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home
     if status in (200, 206):
         if response.headers.get("content-encoding", "identity") != "identity":
             why = N_("It compresses the file although it was asked not to.")
-            raise Transient(words.nonsense(source, host, why), tries=_FEW)
+            raise Transient(words.unexpected_response(source, host, why), tries=_FEW)
         page = response.headers.get("content-type", "").lower().startswith("text/html")
         if page and not source.name.endswith((".html", ".htm")):
             raise Transient(words.web_page(source, host))
     elif is_transient(status):
         error = words.busy(source, host) if status == 429 else words.failed(source, host, status)
-        raise Transient(error, asked_s(response.headers, time.time()))
+        raise Transient(error, requested_wait_s(response.headers, time.time()))
     elif not at_home:
         raise Transient(words.address_refused(source, host, status), tries=_FEW)
     elif status in (401, 403, 404, 410):
@@ -179,7 +181,7 @@ def _refused(source: Source, response: httpx2.Response) -> AppError:
     """Make the error for a refusal by the Hub: no access, or no such file."""
     status, code = response.status_code, response.headers.get("x-error-code", "EntryNotFound")
     if not source.repo:
-        return words.not_given(source, response.url.host, status)
+        return words.file_refused(source, response.url.host, status)
     if status in (404, 410) and code == "EntryNotFound":
         return words.missing(source)
     with_token = source.token is not None

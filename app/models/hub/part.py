@@ -38,14 +38,14 @@ class PartFile:
 
     def __init__(self, path: Path, size: int, checksum: str) -> None:
         self.path = path
-        self.whole = size
+        self.full_size = size
         self._checksum = checksum
         self._file = path.open("r+b" if path.exists() else "x+b", buffering=0)
         self._notes = path.with_name(path.name + NOTES)
         self._hash = hasher(checksum, size)
         self.size = os.fstat(self._file.fileno()).st_size
-        self._on_its_way = self.size
-        self.host, self.etag = self._noted()
+        self._written_back = self.size
+        self.host, self.etag = self._read_notes()
         if self.size > size:
             self.start_anew()
 
@@ -62,17 +62,18 @@ class PartFile:
 
     @property
     def complete(self) -> bool:
-        return self.size == self.whole
+        """Whether all bytes have arrived, right or wrong."""
+        return self.size == self.full_size
 
     @property
-    def right(self) -> bool:
+    def is_correct(self) -> bool:
         """Whether the part is the whole file, by size and checksum."""
         return self.complete and self._hash.hexdigest() == self._checksum
 
     def reserve(self) -> None:
         """Reserve disk space for the whole file, where the system can do that at once."""
         if not self.complete:
-            disk.reserve(self._file.fileno(), self.whole)
+            disk.reserve(self._file.fileno(), self.full_size)
 
     def rehash(self, progress: Callable[[int], None], cancel: CancelToken) -> None:
         """Hash the bytes that an earlier run received.
@@ -80,7 +81,7 @@ class PartFile:
         Args:
             progress: Receives the number of bytes read so far.
         """
-        self._hash = hasher(self._checksum, self.whole)
+        self._hash = hasher(self._checksum, self.full_size)
         self._file.seek(0)
         done = 0
         while done < self.size and not cancel.cancelled:
@@ -93,23 +94,23 @@ class PartFile:
 
     def write(self, data: bytes) -> None:
         """Append data; if an error occurs, the bytes written before it are counted and hashed."""
-        left = memoryview(data)
-        while left:
-            count = self._file.write(left) or 0
-            self._hash.update(left[:count])
+        remaining = memoryview(data)
+        while remaining:
+            count = self._file.write(remaining) or 0
+            self._hash.update(remaining[:count])
             self.size += count
-            left = left[count:]
-        waiting = self.size - self._on_its_way
+            remaining = remaining[count:]
+        waiting = self.size - self._written_back
         if waiting >= _WRITE_BYTES:
-            disk.begin_writing(self._file.fileno(), self._on_its_way, waiting)
-            self._on_its_way = self.size
+            disk.begin_writing(self._file.fileno(), self._written_back, waiting)
+            self._written_back = self.size
 
     def start_anew(self) -> None:
         """Discard all bytes."""
         self._file.seek(0)
         self._file.truncate(0)
-        self.size = self._on_its_way = 0
-        self._hash = hasher(self._checksum, self.whole)
+        self.size = self._written_back = 0
+        self._hash = hasher(self._checksum, self.full_size)
         self.remember("", None)
 
     def remember(self, host: str, etag: str | None) -> None:
@@ -117,7 +118,7 @@ class PartFile:
         if (host, etag) == (self.host, self.etag):
             return
         self.host, self.etag = host, etag
-        notes = {"size": self.whole, "checksum": self._checksum, "host": host, "etag": etag}
+        notes = {"size": self.full_size, "checksum": self._checksum, "host": host, "etag": etag}
         with replacing(self._notes) as unfinished:
             unfinished.write_text(json.dumps(notes), encoding="utf-8")
 
@@ -125,7 +126,7 @@ class PartFile:
         """Wait until the bytes are on the disk."""
         os.fsync(self._file.fileno())
 
-    def _noted(self) -> tuple[str, str | None]:
+    def _read_notes(self) -> tuple[str, str | None]:
         """Return the server and its validator from the notes.
 
         If the notes are broken or missing, there is no validator. If they belong to another file,
@@ -133,11 +134,11 @@ class PartFile:
         """
         try:
             notes = json.loads(self._notes.read_text(encoding="utf-8"))
-            if (notes["size"], notes["checksum"]) == (self.whole, self._checksum):
+            if (notes["size"], notes["checksum"]) == (self.full_size, self._checksum):
                 return str(notes["host"]), notes["etag"]
         except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             return "", None
-        self.size = self._on_its_way = 0
+        self.size = self._written_back = 0
         self._file.truncate(0)
         return "", None
 

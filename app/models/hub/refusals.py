@@ -12,7 +12,7 @@ from app.base.errors import (
     RepositoryUnknown,
     TokenRefused,
 )
-from app.models.hub.retry import asked_s, is_transient
+from app.models.hub.retry import is_transient, requested_wait_s
 from engines.sentences import N_
 
 _DISABLED = N_("Access to this resource is disabled.")
@@ -69,7 +69,10 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
     if with_token:
         return GatedRepository(
             N_("Your account may not use “{repo}” yet.", repo=repo),
-            N_("Its owner gives it to people who have accepted its licence, at times one by one."),
+            N_(
+                "Its owner gives access to people who have accepted its licence, sometimes "
+                "to each of them individually."
+            ),
             N_(
                 "Open {page}, accept the licence with the account of your token, and try again.",
                 page=page,
@@ -78,7 +81,7 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
         )
     return GatedRepository(
         N_("“{repo}” requires an account.", repo=repo),
-        N_("Its owner gives it to people who have accepted its licence."),
+        N_("Its owner gives access to people who have accepted its licence."),
         N_("Open {page}, accept the licence, and give Hearth your token.", page=page),
         page,
         terminal=N_(
@@ -93,8 +96,8 @@ def _token(status: int, base: str) -> TokenRefused:
     if status == 403:
         return TokenRefused(
             N_("The Hub refused your token."),
-            N_("It may not read this: tokens can be limited to some repositories."),
-            N_("Give the token the right to read at {page}.", page=page),
+            N_("It does not give access to this: tokens can be limited to some repositories."),
+            N_("Give the token read access at {page}.", page=page),
         )
     return TokenRefused(
         N_("The Hub refused your token."),
@@ -130,7 +133,7 @@ def _revision(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
         N_("“{repo}” has no such revision.", repo=repo),
         N_("The Hub knows the repository, and no branch, tag or commit of that name."),
-        N_("Leave the revision out to take the newest."),
+        N_("Leave the revision out to use the newest."),
     )
 
 
@@ -141,7 +144,7 @@ def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
             N_("It answered with an error of its own ({status}).", status=status),
             N_("Try again in a few minutes."),
         )
-    seconds = asked_s(headers, now)
+    seconds = requested_wait_s(headers, now)
     return HubBusy(
         N_("The Hub accepts no more requests for now."),
         N_("It got too many requests from this address or account."),

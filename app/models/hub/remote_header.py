@@ -45,13 +45,13 @@ def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
     Raises:
         NotAModel, ModelDamaged, DiskFull, DataFolderReadOnly, and the errors of `read`.
     """
-    places = [folder / file.path for file in files]
-    for file, place in zip(files, places, strict=True):
-        if not place.is_file() or place.stat().st_size != file.size:
-            start = _begin(read, file)
+    paths = [folder / file.path for file in files]
+    for file, path in zip(files, paths, strict=True):
+        if not path.is_file() or path.stat().st_size != file.size:
+            start = _read_start(read, file)
             with explained(folder):
-                _keep(start, file.size, place)
-    return places[0]
+                _save(start, file.size, path)
+    return paths[0]
 
 
 def forget_headers(folder: Path, older_than_s: float) -> None:
@@ -73,27 +73,27 @@ def forget_headers(folder: Path, older_than_s: float) -> None:
             repository.rmdir()
 
 
-def _begin(read: Read, file: RepoFile) -> bytes:
+def _read_start(read: Read, file: RepoFile) -> bytes:
     if file.path.endswith(".safetensors"):
-        return _of_tensors(read, file)
+        return _tensors_header(read, file)
     if file.path.endswith(".json"):
         return read(file, 0, min(file.size, MOST))
-    return _header(read, file)
+    return _gguf_header(read, file)
 
 
-def _of_tensors(read: Read, file: RepoFile) -> bytes:
+def _tensors_header(read: Read, file: RepoFile) -> bytes:
     start = read(file, 0, min(file.size, FIRST))
     end = 8 + int.from_bytes(start[:8], "little")
     if not 8 < end <= min(file.size, MOST):
         raise ModelDamaged(
             N_("“{name}” cannot be used.", name=Path(file.path).name),
-            N_("It does not begin as a safetensors file does."),
+            N_("It does not begin like a safetensors file."),
             N_("Choose another repository."),
         )
     return start + read(file, len(start), end - len(start)) if end > len(start) else start
 
 
-def _header(read: Read, file: RepoFile) -> bytes:
+def _gguf_header(read: Read, file: RepoFile) -> bytes:
     name = Path(file.path).name
     most = min(file.size, MOST)
     start = b""
@@ -102,7 +102,7 @@ def _header(read: Read, file: RepoFile) -> bytes:
         if not start.startswith(MAGIC):
             raise NotAModel(
                 N_("“{name}” is not a model.", name=name),
-                N_("It does not begin as a GGUF file does."),
+                N_("It does not begin like a GGUF file."),
                 N_("Choose another file or repository."),
             )
         try:
@@ -124,13 +124,13 @@ def _damaged(name: str, error: BadGguf) -> ModelDamaged:
     )
 
 
-def _keep(start: bytes, size: int, place: Path) -> None:
+def _save(start: bytes, size: int, path: Path) -> None:
     """Save a header as a file of `size` bytes that takes disk space for the header alone.
 
     The file appears only when it is complete.
     """
-    make_private_folder(place.parent)
-    with replacing(place) as unfinished, unfinished.open("wb") as file:
+    make_private_folder(path.parent)
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
         _make_sparse(file)
         file.write(start)
         file.truncate(size)

@@ -2,7 +2,7 @@
 
 choice = choose(files, "unsloth/gemma-4-12B-it-qat-GGUF")
 for variant in choice.variants: print(variant.label, quantisation_of(variant.label).words)
-drafter = choice.along_with(variant)
+drafter = choice.drafter_for(variant)
 
 The choice of the nearest drafter follows llama.cpp's common/download.cpp: the same folder or one
 above it, then the same quantisation, then the nearest number of bits.
@@ -29,13 +29,13 @@ from engines.sentences import N_
 FileKind = Literal["model", "drafter", "projector", "other"]
 
 _MTP: Final = "mtp-"
-_FED: Final = ("eagle3-", "dflash-", "dspark-")
-_DRAFTERS: Final = (_MTP, *_FED, "draft")
+_FED_DRAFTERS: Final = ("eagle3-", "dflash-", "dspark-")
+_DRAFTERS: Final = (_MTP, *_FED_DRAFTERS, "draft")
 _ASSISTANT: Final = {"gemma", "assistant"}
 """Words that mark a drafter for Gemma 4, in its maker's file names or repository names."""
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
 _WORDS: Final = re.compile(r"[^a-z0-9]+")
-_NO_NAMES: Final = {
+_NOT_MODEL_WORDS: Final = {
     "",
     "mmproj",
     "mtp",
@@ -50,7 +50,7 @@ _NO_NAMES: Final = {
 
 
 @dataclass(frozen=True)
-class Incomplete:
+class IncompleteModel:
     """Files that look like a model but cannot be chosen.
 
     Attributes:
@@ -76,15 +76,15 @@ class RepositoryModels:
     variants: tuple[Variant, ...] = ()
     drafters: tuple[RepoFile, ...] = ()
     projectors: tuple[RepoFile, ...] = ()
-    left_out: tuple[Incomplete, ...] = ()
+    left_out: tuple[IncompleteModel, ...] = ()
 
-    def along_with(self, variant: Variant) -> RepoFile | None:
+    def drafter_for(self, variant: Variant) -> RepoFile | None:
         """Return the nearest drafter of a variant, which is downloaded with it.
 
         Returns:
             None if there is none.
         """
-        several = len({_model(it.files[0]) for it in self.variants}) > 1
+        several = len({_model(variant.files[0]) for variant in self.variants}) > 1
         return _nearest(variant, self.drafters, several)
 
     def projector_for(self, variant: Variant) -> RepoFile | None:
@@ -96,7 +96,7 @@ class RepositoryModels:
         Returns:
             None if there is none.
         """
-        several = len({_model(it.files[0]) for it in self.variants}) > 1
+        several = len({_model(variant.files[0]) for variant in self.variants}) > 1
         folder, model = PurePosixPath(variant.files[0].path).parent, _model(variant.files[0])
         near = [
             (-len(own.parts), -_rank_of_projector(file), file.path, file)
@@ -118,13 +118,18 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
     }  # fmt: skip
     for file in files:
         kinds[kind_of(file.path, repo)].append(file)
-    variants, left_out = _together(kinds["model"], repo)
+    variants, left_out = _group_parts(kinds["model"], repo)
     return RepositoryModels(
-        tuple(sorted(_told_apart(variants), key=lambda it: (it.size_bytes, it.label))),
         tuple(
-            it
-            for it in kinds["drafter"]
-            if _begins(it, _MTP, *_FED) or _is_assistant(it.path, repo)
+            sorted(
+                _with_distinct_labels(variants),
+                key=lambda variant: (variant.size_bytes, variant.label),
+            )
+        ),
+        tuple(
+            file
+            for file in kinds["drafter"]
+            if _has_prefix(file, _MTP, *_FED_DRAFTERS) or _is_assistant(file.path, repo)
         ),
         tuple(kinds["projector"]),
         tuple(left_out),
@@ -152,7 +157,9 @@ def _is_assistant(path: str, repo: str) -> bool:
     return set(_WORDS.split(f"{repo}/{path}".lower())) >= _ASSISTANT
 
 
-def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list[Incomplete]]:
+def _group_parts(
+    files: Sequence[RepoFile], repo: str
+) -> tuple[list[Variant], list[IncompleteModel]]:
     """Make one variant of each model file, or of all the parts of a split model."""
     variants: list[Variant] = []
     parts: dict[tuple[str, int], dict[int, RepoFile]] = {}
@@ -161,21 +168,21 @@ def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list
         if split is None:
             variants.append(_variant((file,), repo))
         else:
-            whole = f"{PurePosixPath(file.path).parent}/{_stem(file)}"
-            parts.setdefault((whole, int(split[2])), {})[int(split[1])] = file
-    left_out: list[Incomplete] = []
-    for (whole, count), found in parts.items():
-        missing = [number for number in range(1, count + 1) if number not in found]
-        if missing or len(found) != count:
+            model_path = f"{PurePosixPath(file.path).parent}/{_stem(file)}"
+            parts.setdefault((model_path, int(split[2])), {})[int(split[1])] = file
+    left_out: list[IncompleteModel] = []
+    for (model_path, count), numbered in parts.items():
+        missing = [number for number in range(1, count + 1) if number not in numbered]
+        if missing or len(numbered) != count:
             name = N_(
-                "{name}, {count} of {of} parts",
-                name=PurePosixPath(whole).name,
-                count=len(found),
-                of=count,
+                "{name}, {count} of {total} parts",
+                name=PurePosixPath(model_path).name,
+                count=len(numbered),
+                total=count,
             )
             numbers = ", ".join(map(str, missing[:5])) + ("…" if len(missing) > 5 else "")
             left_out.append(
-                Incomplete(
+                IncompleteModel(
                     name,
                     N_(
                         "Of its {count} parts these are missing: {numbers}.",
@@ -185,44 +192,47 @@ def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list
                 )
             )
         else:
-            variants.append(_variant(tuple(found[n] for n in range(1, count + 1)), repo))
+            variants.append(_variant(tuple(numbered[n] for n in range(1, count + 1)), repo))
     return variants, left_out
 
 
 def _variant(files: tuple[RepoFile, ...], repo: str) -> Variant:
-    found = _quantisation(files[0], repo)
-    return Variant(found.label or _stem(files[0]), files, found.bits)
+    quantisation = _quantisation(files[0], repo)
+    return Variant(quantisation.label or _stem(files[0]), files, quantisation.bits)
 
 
 def _quantisation(file: RepoFile, repo: str) -> Quantisation:
     """Read the quantisation from the file's name, else its folders', else the repository's."""
     folders = PurePosixPath(file.path).parent.parts
     for text in (_stem(file), *reversed(folders), repo):
-        found = quantisation_of(text, f"{repo}/{file.path}")
-        if found.label:
+        quantisation = quantisation_of(text, f"{repo}/{file.path}")
+        if quantisation.label:
             break
-    return found
+    return quantisation
 
 
-def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
+def _with_distinct_labels(variants: Sequence[Variant]) -> list[Variant]:
     """Give each variant a label of its own.
 
     If two labels are equal, the model's name is put in front; if they are still equal, the whole
     path is used.
     """
-    said = Counter(it.label for it in variants)
+    uses = Counter(variant.label for variant in variants)
     named = [
-        replace(it, label=f"{without_quantisation(_stem(it.files[0]))} {it.label}".strip())
-        if said[it.label] > 1
-        else it
-        for it in variants
+        replace(
+            variant,
+            label=f"{without_quantisation(_stem(variant.files[0]))} {variant.label}".strip(),
+        )
+        if uses[variant.label] > 1
+        else variant
+        for variant in variants
     ]
-    said = Counter(it.label for it in named)
+    uses = Counter(variant.label for variant in named)
     return [
-        replace(it, label=_PART.sub("", it.files[0].path.removesuffix(".gguf")))
-        if said[it.label] > 1
-        else it
-        for it in named
+        replace(variant, label=_PART.sub("", variant.files[0].path.removesuffix(".gguf")))
+        if uses[variant.label] > 1
+        else variant
+        for variant in named
     ]
 
 
@@ -243,14 +253,14 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
         named = _model(file)
         if (own != folder and own not in folder.parents) or (several and not named <= model):
             continue
-        away = len(folder.parts) - len(own.parts)
+        levels_up = len(folder.parts) - len(own.parts)
         near.append(
             (
                 (
-                    away,
+                    levels_up,
                     not named <= model,
                     -len(named),
-                    _begins(file, *_FED),
+                    _has_prefix(file, *_FED_DRAFTERS),
                     *_rank(variant, file),
                 ),
                 file.path,
@@ -263,16 +273,16 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
 def _rank_of_projector(file: RepoFile) -> int:
     words = {word.upper() for word in _WORDS.split(PurePosixPath(file.path).name.lower())}
     order: tuple[set[str], ...] = ({"F32"}, {"BF16"}, set(), {"F16"})
-    return max(at for at, known in enumerate(order) if known <= words)
+    return max(at for at, required in enumerate(order) if required <= words)
 
 
 def _rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:
-    found = quantisation_of(_stem(file), file.path)
-    return not same_label(variant.label, found.label), abs(found.bits - variant.bits)
+    quantisation = quantisation_of(_stem(file), file.path)
+    return not same_label(variant.label, quantisation.label), abs(quantisation.bits - variant.bits)
 
 
-def _begins(file: RepoFile, *how: str) -> bool:
-    return PurePosixPath(file.path).name.lower().startswith(how)
+def _has_prefix(file: RepoFile, *prefixes: str) -> bool:
+    return PurePosixPath(file.path).name.lower().startswith(prefixes)
 
 
 def _stem(file: RepoFile) -> str:
@@ -282,4 +292,4 @@ def _stem(file: RepoFile) -> str:
 
 def _model(file: RepoFile) -> frozenset[str]:
     """Return the words of the model's name in a file's name; empty for “mmproj-F16.gguf”."""
-    return frozenset(_WORDS.split(without_quantisation(_stem(file)).lower())) - _NO_NAMES
+    return frozenset(_WORDS.split(without_quantisation(_stem(file)).lower())) - _NOT_MODEL_WORDS

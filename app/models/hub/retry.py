@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC
 
 _TRANSIENT = {408, 425, 429}
-_LONGEST_ASKED_S = 3600.0
+_LONGEST_REQUESTED_S = 3600.0
 _RESET = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)")
 """The RateLimit header when no requests remain, with the seconds until it is reset."""
 
@@ -27,13 +27,15 @@ class Patience:
     first_s: float = 0.5
     most_s: float = 60.0
 
-    def delay(self, failures: int, share: float, asked_s: float | None = None) -> float | None:
+    def delay(
+        self, failures: int, share: float, requested_wait_s: float | None = None
+    ) -> float | None:
         """Return how many seconds to wait before the next attempt.
 
         Args:
             failures: How many attempts in a row have failed.
             share: A random number from 0 to 1, so that many clients do not come back at once.
-            asked_s: How long the server asks to wait, in seconds.
+            requested_wait_s: How long the server asks to wait, in seconds.
 
         Returns:
             None to give up.
@@ -41,7 +43,7 @@ class Patience:
         if self.attempts is not None and failures >= self.attempts:
             return None
         own = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30)) * (0.5 + share / 2)
-        return max(own, min(asked_s or 0.0, _LONGEST_ASKED_S))
+        return max(own, min(requested_wait_s or 0.0, _LONGEST_REQUESTED_S))
 
 
 def is_transient(status: int) -> bool:
@@ -49,7 +51,7 @@ def is_transient(status: int) -> bool:
     return status in _TRANSIENT or status >= 500
 
 
-def asked_s(headers: Mapping[str, str], now: float) -> float | None:
+def requested_wait_s(headers: Mapping[str, str], now: float) -> float | None:
     """Return how many seconds a busy server asks to wait, from HTTP's header or the Hub's own.
 
     Args:
@@ -58,9 +60,9 @@ def asked_s(headers: Mapping[str, str], now: float) -> float | None:
     Returns:
         None if neither header says so.
     """
-    asked = retry_after(headers.get("Retry-After"), now)
+    seconds = retry_after(headers.get("Retry-After"), now)
     limit = _RESET.search(headers.get("RateLimit", ""))
-    return float(limit[1]) if asked is None and limit else asked
+    return float(limit[1]) if seconds is None and limit else seconds
 
 
 def retry_after(header: str | None, now: float) -> float | None:

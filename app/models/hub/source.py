@@ -71,7 +71,7 @@ def missing(source: Source) -> AppError:
     )
 
 
-def not_given(source: Source, host: str, status: int) -> AppError:
+def file_refused(source: Source, host: str, status: int) -> AppError:
     """Make the error for a package index whose host does not send the file."""
     return HostFailed(
         N_("{host} refuses to send {name}.", host=host, name=source.name),
@@ -123,11 +123,13 @@ def address_refused(source: Source, host: str, status: int) -> AppError:
     return HostFailed(
         N_("{host} refuses to send {name}.", host=host, name=source.name),
         N_(
-            "The Hub leads there, but that server answers {status}, also to a fresh address.",
+            "The Hub redirects there, but that server answers {status}, even to a fresh address.",
             status=status,
         )
         if source.repo
-        else N_("The package index leads there, but that server answers {status}.", status=status),
+        else N_(
+            "The package index redirects there, but that server answers {status}.", status=status
+        ),
         N_("Check whether a firewall or proxy changes addresses, then resume the download."),
     )
 
@@ -154,7 +156,7 @@ def ended_early(source: Source, host: str) -> AppError:
     )
 
 
-def nonsense(source: Source, host: str, why: str) -> AppError:
+def unexpected_response(source: Source, host: str, why: str) -> AppError:
     """Make the error for a response that does not fit the request.
 
     Args:

@@ -33,7 +33,7 @@ def require_disk_space(folder: Path, needed: int, promised: int) -> None:
 
 def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
     """Make the error for a download that does not fit; the arguments are in bytes."""
-    others = (
+    other_downloads = (
         N_(" and {promised} that other downloads still take", promised=amount(promised))
         if promised
         else ""
@@ -45,7 +45,7 @@ def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
             "It takes {needed} more{others}; {free} are free where {folder} is, and {spare} of "
             "them are kept free.",
             needed=amount(needed),
-            others=others,
+            others=other_downloads,
             free=amount(free),
             folder=folder,
             spare=amount(SPARE),
@@ -58,11 +58,11 @@ def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
 
 
 @contextmanager
-def explained(folder: Path, left: int) -> Iterator[None]:
+def as_user_errors(folder: Path, remaining: int) -> Iterator[None]:
     """Turn the system's errors while writing into errors for the user.
 
     Args:
-        left: Bytes that are still to come.
+        remaining: Bytes that are still to come.
     """
     try:
         yield
@@ -72,7 +72,7 @@ def explained(folder: Path, left: int) -> Iterator[None]:
                 N_("The disk filled up during the download."),
                 N_(
                     "{left} are still missing in {folder}; what was downloaded is kept.",
-                    left=amount(left),
+                    left=amount(remaining),
                     folder=folder,
                 ),
                 N_("Free that much space, then resume the download."),

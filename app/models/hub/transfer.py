@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from app.base.errors import AddressInvalid, AppError, CertificateRefused, ProxyRefused
 from app.models.hub import source as words
 from app.models.hub.faults import Transient
-from app.models.hub.file_response import ask, first_byte, validator
+from app.models.hub.file_response import first_byte, request_file, validator
 from app.models.hub.limiter import Limiter
 from app.models.hub.part import PartFile
 from app.models.hub.retry import Patience
 from app.models.hub.source import Source, origin
-from app.net import explained
+from app.net import as_user_error
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import Cancelled
@@ -132,13 +132,13 @@ class _Transfer:
         self._tell = tell
         self._cancel = cancel
         self._failures = 0
-        self._seldom = 0
-        self._most = part.size
-        self._whole_and_wrong = 0
+        self._rare_failures = 0
+        self._furthest = part.size
+        self._wrong_checksums = 0
         self._from_start = part.size == 0
 
     def run(self) -> None:
-        while not self._part.right:
+        while not self._part.is_correct:
             if self._cancel.cancelled:
                 raise Cancelled
             if self._part.complete:
@@ -147,7 +147,7 @@ class _Transfer:
                 with Connection.ended_by(self._cancel) as connection:
                     self._attempt(connection)
             except Transient as fault:
-                self._bear(fault)
+                self._wait_or_raise(fault)
 
     def _attempt(self, connection: Connection) -> None:
         import httpx2
@@ -155,7 +155,7 @@ class _Transfer:
         url = self._source.url
         try:
             terms = self._terms
-            response = ask(
+            response = request_file(
                 self._client, self._source, self._part, terms.connect_s, terms.stall_s, connection
             )
             url = str(response.url)
@@ -166,17 +166,19 @@ class _Transfer:
         except httpx2.TransportError as error:
             if self._cancel.cancelled:
                 raise Cancelled from error
-            told = self._in_words(error, origin(url)[1] or "")
-            raise Transient(told, tries=3 if isinstance(told, _SELDOM_BETTER) else None) from error
+            user_error = self._in_words(error, origin(url)[1] or "")
+            raise Transient(
+                user_error, tries=3 if isinstance(user_error, _SELDOM_BETTER) else None
+            ) from error
         except httpx2.InvalidURL as error:
             host = origin(url)[1] or ""
             why = N_("It leads to an invalid address: {error}.", error=error)
-            raise Transient(words.nonsense(self._source, host, why), tries=3) from error
+            raise Transient(words.unexpected_response(self._source, host, why), tries=3) from error
 
     def _receive(self, response: httpx2.Response) -> None:
         part, cancel = self._part, self._cancel
-        begin = first_byte(self._source, response, part.size)
-        if begin == 0 and part.size:
+        start = first_byte(self._source, response, part.size)
+        if start == 0 and part.size:
             self._start_anew(
                 N_("{host} sends this file from its first byte only.", host=response.url.host)
             )
@@ -186,7 +188,7 @@ class _Transfer:
             if cancel.cancelled:
                 raise Cancelled
             self._terms.limiter.pass_through(len(chunk), cancel)
-            if len(chunk) > part.whole - part.size:
+            if len(chunk) > part.full_size - part.size:
                 raise Transient(words.changed(self._source), tries=3)
             part.write(chunk)
             self._tell(Receiving(part.size))
@@ -194,21 +196,21 @@ class _Transfer:
                 return
         raise Transient(words.ended_early(self._source, response.url.host))
 
-    def _bear(self, fault: Transient) -> None:
+    def _wait_or_raise(self, fault: Transient) -> None:
         """Wait before the next attempt, or raise the error if no further attempt is allowed."""
         part = self._part
-        if part.size > self._most:
-            self._failures = self._seldom = 0
+        if part.size > self._furthest:
+            self._failures = self._rare_failures = 0
         self._failures += 1
-        self._seldom = self._seldom + 1 if fault.tries is not None else 0
-        self._most = max(self._most, part.size)
+        self._rare_failures = self._rare_failures + 1 if fault.tries is not None else 0
+        self._furthest = max(self._furthest, part.size)
         share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
-        seconds = self._terms.patience.delay(self._failures, share, fault.asked_s)
-        if fault.tries is not None and self._seldom >= fault.tries:
+        seconds = self._terms.patience.delay(self._failures, share, fault.requested_wait_s)
+        if fault.tries is not None and self._rare_failures >= fault.tries:
             seconds = None
         if seconds is None and fault.of_ranges and part.size:
             self._start_anew(fault.error.why)
-            self._failures = self._seldom = self._most = 0
+            self._failures = self._rare_failures = self._furthest = 0
             seconds = 0.0
         if seconds is None:
             raise fault.error from fault
@@ -218,12 +220,12 @@ class _Transfer:
 
     def _begin_after_wrong_bytes(self) -> None:
         if self._from_start:
-            self._whole_and_wrong += 1
-            if self._whole_and_wrong == _WRONG_TWICE:
+            self._wrong_checksums += 1
+            if self._wrong_checksums == _WRONG_TWICE:
                 self._part.start_anew()
                 raise words.wrong_bytes(self._source)
         self._start_anew(N_("The part downloaded so far was damaged."))
-        self._most = 0
+        self._furthest = 0
 
     def _start_anew(self, why: str) -> None:
         self._part.start_anew()
@@ -235,4 +237,4 @@ class _Transfer:
 
         if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
             return words.ended_early(self._source, host)
-        return explained(error, host)
+        return as_user_error(error, host)

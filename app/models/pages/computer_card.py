@@ -38,9 +38,10 @@ class ComputerCard(Panel):
         self.box.addWidget(self._notes)
 
     def show_check(self, check: SystemCheck) -> None:
+        """Show the processor, the memory, the graphics cards and the engine."""
         self._wait.hide()
-        while (taken := self._grid.takeAt(0)) is not None:
-            widget = taken.widget()
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
         rows = (
@@ -58,6 +59,7 @@ class ComputerCard(Panel):
         self._notes.setVisible(bool(check.hardware.notes))
 
     def show_failure(self) -> None:
+        """Show that the hardware could not be checked."""
         self._wait.setText(self.tr("The check failed. Chatting still works."))
 
     def _processor(self, check: SystemCheck) -> str:

@@ -33,6 +33,7 @@ class MemoryBars(QWidget):
         self._column.setSpacing(12)
 
     def show_uses(self, uses: Sequence[MemoryUse]) -> None:
+        """Replace the bars; without any memory the widget is hidden."""
         empty(self._column)
         for use in uses:
             self._column.addWidget(_Memory(use))
@@ -53,8 +54,10 @@ class _Memory(QWidget):
         strip.setAccessibleDescription(spoken(use))
         strip.setToolTip(spoken(use))
         column.addWidget(strip)
-        entries = [(f"use_{part}", f"{_name(part)} {size(amount)}") for part, amount in _shown(use)]
-        column.addWidget(Legend([*entries, _rest(use)]))
+        entries = [
+            (f"use_{part}", f"{_name(part)} {size(amount)}") for part, amount in _visible_parts(use)
+        ]
+        column.addWidget(Legend([*entries, _free_or_missing(use)]))
 
 
 class _Strip(QWidget):
@@ -69,25 +72,25 @@ class _Strip(QWidget):
         theme = theme_of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        whole = QRectF(self.rect()).adjusted(0, 2, 0, -2)
+        bar = QRectF(self.rect()).adjusted(0, 2, 0, -2)
         outline = QPainterPath()
-        outline.addRoundedRect(whole, 5, 5)
+        outline.addRoundedRect(bar, 5, 5)
         painter.setClipPath(outline)
-        painter.fillRect(whole, QColor(theme.pressed))
-        scale = whole.width() / max(1, self._use.limit, self._use.used)
-        left = whole.left()
-        for part, amount in _shown(self._use):
+        painter.fillRect(bar, QColor(theme.pressed))
+        scale = bar.width() / max(1, self._use.limit, self._use.used)
+        x = bar.left()
+        for part, amount in _visible_parts(self._use):
             width = amount * scale
-            drawn = QRectF(left, whole.top(), max(2.0, width - _GAP), whole.height())
+            drawn = QRectF(x, bar.top(), max(2.0, width - _GAP), bar.height())
             painter.fillRect(drawn, _colour(theme, part))
-            left += width
+            x += width
         if self._use.missing:
-            self._draw_limit(painter, theme, whole, self._use.limit * scale)
+            self._draw_limit(painter, theme, bar, self._use.limit * scale)
         painter.end()
 
-    def _draw_limit(self, painter: QPainter, theme: Theme, whole: QRectF, at: float) -> None:
+    def _draw_limit(self, painter: QPainter, theme: Theme, bar: QRectF, at: float) -> None:
         """Draw the limit across the bar, and fade the part beyond it."""
-        over = QRectF(at, whole.top(), whole.right() - at, whole.height())
+        over = QRectF(at, bar.top(), bar.right() - at, bar.height())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.fillRect(over, _faded(theme))
         painter.setClipping(False)
@@ -120,7 +123,7 @@ def _name(part: Use) -> str:
     }[part]
 
 
-def _shown(use: MemoryUse) -> list[tuple[Use, int]]:
+def _visible_parts(use: MemoryUse) -> list[tuple[Use, int]]:
     return [(part, amount) for part, amount in use.parts if amount >= _LEAST]
 
 
@@ -130,7 +133,7 @@ def _title(use: MemoryUse) -> str:
     return _tr("Memory: {limit}").format(limit=size(use.limit))
 
 
-def _rest(use: MemoryUse) -> tuple[str, str]:
+def _free_or_missing(use: MemoryUse) -> tuple[str, str]:
     if use.missing:
         return "danger", _tr("Missing {missing}").format(missing=size(use.missing))
     return "pressed", _tr("Free {free}").format(free=size(use.free))
@@ -138,7 +141,7 @@ def _rest(use: MemoryUse) -> tuple[str, str]:
 
 def spoken(use: MemoryUse) -> str:
     """Return the numbers of the bar as one sentence."""
-    parts = [f"{_name(part)} {size(amount)}" for part, amount in _shown(use)]
+    parts = [f"{_name(part)} {size(amount)}" for part, amount in _visible_parts(use)]
     return _tr("{words} of {limit}.").format(
-        words=", ".join([*parts, _rest(use)[1]]), limit=size(use.limit)
+        words=", ".join([*parts, _free_or_missing(use)[1]]), limit=size(use.limit)
     )

@@ -15,7 +15,7 @@ from app.kit.widgets.segments import Segments
 from app.models.discover.pages.discover_page import DiscoverPage
 from app.models.downloads.pages.downloads_page import DownloadsPage
 from app.models.library.pages.chooser import ModelChooser
-from app.models.library.pages.here_page import HerePage
+from app.models.library.pages.local_models_page import LocalModelsPage
 from app.models.presenters import ModelsPresenters
 
 
@@ -43,14 +43,14 @@ class ModelsPage(QWidget):
         self._navigation = navigation
         self._chooser = chooser
         self._online = online
-        self.here = HerePage(presenters, notifier)
+        self.local_models = LocalModelsPage(presenters, notifier)
         self.discover = DiscoverPage(
             presenters.discover, presenters.suggestions, presenters.hub_token, notifier
         )
         self.downloads = DownloadsPage(presenters.downloads, presenters.settings, notifier)
         self.downloads.discover.connect(lambda: self.show_part("discover"))
         self._parts: dict[str, QWidget] = {
-            "here": self.here,
+            "here": self.local_models,
             "discover": self.discover,
             "downloads": self.downloads,
         }
@@ -69,7 +69,7 @@ class ModelsPage(QWidget):
             self._stack.addWidget(part)
         self._head().lay_over(self._stack, self)
         self._connect()
-        self._show_what_is_known()
+        self._show_current_state()
 
     @property
     def part(self) -> str:
@@ -83,38 +83,39 @@ class ModelsPage(QWidget):
             self._turn(part)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Check the hardware, if it was not checked before."""
         super().showEvent(event)
         self._presenters.system.check()
 
     def _connect(self) -> None:
         online = self._online
-        presenters, chooser, here = self._presenters, self._chooser, self.here
+        presenters, chooser, local_models = self._presenters, self._chooser, self.local_models
         go_to_chat = self._navigation.go_to_chat
-        here.use.connect(chooser.use_from_now_on)
-        here.details.use.connect(go_to_chat)
-        here.anyway.connect(chooser.use_from_now_on)
-        here.anyway.connect(go_to_chat)
-        here.remove.connect(chooser.remove)
-        here.dropped.connect(chooser.take)
-        here.changed.connect(presenters.models.look)
-        chooser.shown.connect(here.show_models)
-        presenters.models.mtp_known.connect(here.list.mtp.show_model)
-        presenters.system.checked.connect(here.list.show_check)
+        local_models.use.connect(chooser.use_from_now_on)
+        local_models.details.use.connect(go_to_chat)
+        local_models.anyway.connect(chooser.use_from_now_on)
+        local_models.anyway.connect(go_to_chat)
+        local_models.remove.connect(chooser.remove)
+        local_models.dropped.connect(chooser.take)
+        local_models.changed.connect(presenters.models.look)
+        chooser.announced.connect(local_models.show_models)
+        presenters.models.mtp_read.connect(local_models.list.mtp.show_model)
+        presenters.system.checked.connect(local_models.list.show_check)
         presenters.downloads.changed.connect(self.discover.show_downloads)
         for part in (self.downloads, self.discover):
             part.go_online.connect(online.go_online)
         online.changed.connect(self._set_offline)
 
-    def _show_what_is_known(self) -> None:
+    def _show_current_state(self) -> None:
         """Show the state that was reported before this page existed."""
         presenters, chooser = self._presenters, self._chooser
         self._set_offline(self._online.is_offline)
-        self.here.show_models(chooser.entries(), chooser.current())
-        if presenters.models.mtp_told is not None:
-            self.here.list.mtp.show_model(*presenters.models.mtp_told)
-        if presenters.downloads.known is not None:
-            self.downloads.show_downloads(presenters.downloads.known)
-            self.discover.show_downloads(presenters.downloads.known)
+        self.local_models.show_models(chooser.entries(), chooser.current())
+        if presenters.models.last_mtp is not None:
+            self.local_models.list.mtp.show_model(*presenters.models.last_mtp)
+        if presenters.downloads.last_downloads is not None:
+            self.downloads.show_downloads(presenters.downloads.last_downloads)
+            self.discover.show_downloads(presenters.downloads.last_downloads)
 
     def _set_offline(self, offline: bool) -> None:
         self.downloads.set_offline(offline)

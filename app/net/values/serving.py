@@ -55,7 +55,7 @@ class ServeOptions:
         needs_token: False lets every program on this computer use the server.
         sites: Origins whose web pages may use the server.
         names: Further host names of this computer.
-        beside: Whether the window is open, whose own chats are answered first.
+        window_open: Whether the window is open, whose own chats are answered first.
     """
 
     address: Address = Address(LOOPBACK, USUAL_PORT)
@@ -66,10 +66,11 @@ class ServeOptions:
     needs_token: bool = True
     sites: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    beside: bool = True
+    window_open: bool = True
 
     @property
     def encrypted(self) -> bool:
+        """Whether it has a certificate for TLS."""
         return self.certificate is not None
 
     def require_safe(self) -> None:
@@ -129,15 +130,16 @@ class ServerStatus:
 
     @property
     def running(self) -> bool:
+        """Whether it listens."""
         return bool(self.url)
 
 
-def sites_named(text: str) -> tuple[str, ...]:
+def parse_sites(text: str) -> tuple[str, ...]:
     """Parse the setting `server_sites`: one origin per line. Raises SettingsInvalid."""
     return tuple(_site(line) for line in map(str.strip, text.splitlines()) if line)
 
 
-def names_named(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """Parse the setting `server_names`: one host name per line. Raises SettingsInvalid."""
     names = tuple(line.lower() for line in map(str.strip, text.splitlines()) if line)
     for name in names:
@@ -145,14 +147,14 @@ def names_named(text: str) -> tuple[str, ...]:
             raise SettingsInvalid(
                 N_("“{name}” is not the name of a computer.", name=name),
                 N_("A name has no spaces, no port and no http:// before it."),
-                N_("Write one name a line, such as: box.local"),
+                N_("Write one name per line, such as: box.local"),
             )
     return names
 
 
-def aliases_named(text: str) -> dict[str, str]:
+def parse_aliases(text: str) -> dict[str, str]:
     """Parse the setting `server_aliases`: one “alias = model” per line. Raises SettingsInvalid."""
-    found: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         alias, equals, model = (part.strip() for part in line.partition("="))
         if not (alias and equals and model):
@@ -161,14 +163,14 @@ def aliases_named(text: str) -> dict[str, str]:
                 N_("A line is a name, an equals sign and a model."),
                 N_("Write it like: gpt-4o = starter"),
             )
-        if alias in found:
+        if alias in aliases:
             raise SettingsInvalid(
-                N_("“{alias}” is there twice.", alias=alias),
+                N_("“{alias}” occurs twice.", alias=alias),
                 N_("A name stands for one model."),
                 N_("Remove one of the lines."),
             )
-        found[alias] = model
-    return found
+        aliases[alias] = model
+    return aliases
 
 
 def _site(text: str) -> str:

@@ -38,24 +38,27 @@ def traffic(connections: Sequence[LoggedConnection]) -> Traffic | None:
     """Return the totals of connections; None if there are none."""
     if not connections:
         return None
-    left = [it for it in connections if it.result != REFUSED]
-    made = {it.purpose for it in left}
+    sent_out = [connection for connection in connections if connection.result != REFUSED]
+    purposes = {connection.purpose for connection in sent_out}
     return Traffic(
-        hosts=tuple(sorted({it.host for it in left})),
-        since=min(it.started for it in connections),
-        count=len(left),
-        refused=len(connections) - len(left),
-        sent=sum(it.sent for it in left),
-        received=sum(it.received for it in left),
-        purposes=tuple(it for it in PURPOSES if it in made),
+        hosts=tuple(sorted({connection.host for connection in sent_out})),
+        since=min(connection.started for connection in connections),
+        count=len(sent_out),
+        refused=len(connections) - len(sent_out),
+        sent=sum(connection.sent for connection in sent_out),
+        received=sum(connection.received for connection in sent_out),
+        purposes=tuple(purpose for purpose in PURPOSES if purpose in purposes),
     )
 
 
 def matching(connections: Sequence[LoggedConnection], words: str) -> list[LoggedConnection]:
     """Return the connections whose host, purpose or result contain all of these words."""
-    wanted = words.lower().split()
+    terms = words.lower().split()
     return [
-        it
-        for it in connections
-        if all(word in f"{it.host} {it.purpose} {it.result}".lower() for word in wanted)
+        connection
+        for connection in connections
+        if all(
+            word in f"{connection.host} {connection.purpose} {connection.result}".lower()
+            for word in terms
+        )
     ]

@@ -41,7 +41,7 @@ class Indexes:
     links: tuple[str, ...] = ()
 
 
-def indexes_here(uv: str) -> Indexes:
+def configured_indexes(uv: str) -> Indexes:
     """Return the indexes that the user has configured. Raises EngineNotMade.
 
     Args:
@@ -49,9 +49,9 @@ def indexes_here(uv: str) -> Indexes:
     """
     environment = dict(os.environ)
     plain = {name: value for name, value in environment.items() if not name.startswith("UV_")}
-    says = _asked(uv, environment)
-    standard = _asked(uv, plain, "--no-config")
-    return combined(_emitted(says), _emitted(standard), pip_settings(environment))
+    used = _ask_uv(uv, environment)
+    standard = _ask_uv(uv, plain, "--no-config")
+    return combined(_emitted(used), _emitted(standard), pip_settings(environment))
 
 
 def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
@@ -64,7 +64,7 @@ def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
         standard: The places that uv uses if nothing is set.
         pip: pip's settings.
     """
-    own = [it for it in uv.indexes if it not in standard.indexes]
+    own = [index for index in uv.indexes if index not in standard.indexes]
     main = pip.get("index-url", "").split()
     no_index = pip.get("no-index", "").strip().lower() in {"1", "true", "yes", "on"}
     pips = [] if no_index else [*main, *pip.get("extra-index-url", "").split()]
@@ -77,7 +77,7 @@ def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
 
 def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Read pip's settings for indexes; environment variables override files."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for file in _pip_files(environment):
         parser = configparser.RawConfigParser()
         try:
@@ -88,12 +88,12 @@ def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
             for key in _KEYS:
                 value = parser.get(section, key, fallback=None)
                 if value is not None:
-                    found[key] = value
+                    settings[key] = value
     for key in _KEYS:
         value = environment.get(f"PIP_{key.upper().replace('-', '_')}")
         if value:
-            found[key] = value
-    return found
+            settings[key] = value
+    return settings
 
 
 def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
@@ -108,9 +108,9 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
         yield home / "pip" / name
         yield Path(environment.get("APPDATA", str(home))) / "pip" / name
     elif sys.platform == "darwin":
-        yield Path(N_("/Library/Application Support/pip")) / name
+        yield Path("/Library/Application Support/pip") / name
         yield home / ".pip" / name
-        yield home / "Library" / N_("Application Support") / "pip" / name
+        yield home / "Library" / "Application Support" / "pip" / name
         yield home / ".config" / "pip" / name
     else:
         for folder in environment.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":"):
@@ -123,7 +123,7 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
         yield Path(named)
 
 
-def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
+def _ask_uv(uv: str, environment: Mapping[str, str], *words: str) -> str:
     """Return uv's list of its indexes. Raises EngineNotMade if uv rejects its own settings."""
     try:
         result = subprocess.run(
@@ -140,17 +140,19 @@ def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise _unusable(N_("it said nothing for {uv_s} seconds", uv_s=f"{_UV_S:.0f}")) from error
+        raise _unusable(
+            N_("it did not answer for {seconds} seconds", seconds=f"{_UV_S:.0f}")
+        ) from error
     if result.returncode:
-        said = next((it for it in result.stderr.splitlines() if it.strip()), "nothing")
-        raise _unusable(_SECRET.sub("//…@", said.strip().rstrip(".")))
+        message = next((line for line in result.stderr.splitlines() if line.strip()), "nothing")
+        raise _unusable(_SECRET.sub("//…@", message.strip().rstrip(".")))
     return result.stdout
 
 
-def _unusable(said: str) -> EngineNotMade:
+def _unusable(message: str) -> EngineNotMade:
     return EngineNotMade(
         N_("The package indexes of this computer are not known."),
-        N_("uv cannot use its settings: {message}.", message=said),
+        N_("uv cannot use its settings: {message}.", message=message),
         N_("Correct them: they are in uv.toml and in variables that begin with UV_."),
     )
 
@@ -158,4 +160,6 @@ def _unusable(said: str) -> EngineNotMade:
 def _emitted(text: str) -> Indexes:
     rows = [line.partition(" ") for line in text.splitlines()]
     indexes = (value for name, _, value in rows if name in {"--index-url", "--extra-index-url"})
-    return Indexes(tuple(indexes), tuple(it for name, _, it in rows if name == "--find-links"))
+    return Indexes(
+        tuple(indexes), tuple(value for name, _, value in rows if name == "--find-links")
+    )

@@ -51,7 +51,7 @@ class PackageFetcher:
         self._gate = gate
         self._terms = terms
 
-    def bring(
+    def fetch(
         self,
         files: Sequence[LockedFile],
         lookup: Lookup,
@@ -64,29 +64,29 @@ class PackageFetcher:
         Raises Cancelled, AppError and OSError. The next call continues from what has arrived.
         """
         make_private_folder(folder)
-        counted = _Counted(files, tell)
+        count = _ByteCount(files, tell)
         for file in files:
             if cancel.cancelled:
                 raise Cancelled
-            place = folder / file.name
-            if not _is_here(place, file, cancel):
-                self._bring(file, lookup, place, counted, cancel)
-            counted.finish(file, place.stat().st_size)
+            target = folder / file.name
+            if not _is_complete(target, file, cancel):
+                self._fetch(file, lookup, target, count, cancel)
+            count.finish(file, target.stat().st_size)
 
-    def _bring(
+    def _fetch(
         self,
         file: LockedFile,
         lookup: Lookup,
-        place: Path,
-        counted: _Counted,
+        target: Path,
+        count: _ByteCount,
         cancel: CancelToken,
     ) -> None:
         link = lookup.find(file, cancel)
         size = file.size or link.size or lookup.size(link, cancel)
-        part = place.with_name(place.name + SUFFIX)
+        part = target.with_name(target.name + SUFFIX)
         path = local(link.address)
         if path is not None:
-            _copy(path, part, file, counted, cancel)
+            _copy(path, part, file, count, cancel)
         else:
             source = Source(link.address, "", file.name, size, file.sha256)
             with self._gate.for_purpose("get an engine"):
@@ -95,32 +95,32 @@ class PackageFetcher:
                     source,
                     part,
                     self._terms,
-                    lambda step: counted.hear(file, step),
+                    lambda step: count.record(file, step),
                     cancel,
                 )
-        replace_file(part, place)
+        replace_file(part, target)
         remove_part(part)
 
 
-class _Counted:
+class _ByteCount:
     """Adds up the bytes of all files that have arrived."""
 
     def __init__(self, files: Sequence[LockedFile], tell: Callable[[Progress], None]) -> None:
-        self._total = sum(it.size for it in files)
+        self._total = sum(file.size for file in files)
         self._done = 0
         self._tell = tell
 
-    def hear(self, file: LockedFile, step: TransferStep) -> None:
+    def record(self, file: LockedFile, step: TransferStep) -> None:
         match step:
             case Receiving(done) | Checking(done):
-                self.at(file, done)
+                self.report(file, done)
             case Retrying(error, seconds):
                 trouble = N_(
                     "{what} Trying again in {seconds} s.", what=error.what, seconds=f"{seconds:.0f}"
                 )
                 self._tell(Progress(self._done, self._total, file.name, trouble))
 
-    def at(self, file: LockedFile, done: int) -> None:
+    def report(self, file: LockedFile, done: int) -> None:
         now = self._done + done
         self._tell(Progress(now, max(self._total, now), file.name))
 
@@ -131,12 +131,12 @@ class _Counted:
         self._tell(Progress(self._done, max(self._total, self._done), file.name))
 
 
-def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
+def _is_complete(target: Path, file: LockedFile, cancel: CancelToken) -> bool:
     """Return whether the file is complete and unchanged. Raises Cancelled."""
-    if not place.exists():
+    if not target.exists():
         return False
     read = hasher(file.sha256, 0)
-    with open_regular(place) as opened:
+    with open_regular(target) as opened:
         while piece := opened.read(_READ_BYTES):
             if cancel.cancelled:
                 raise Cancelled
@@ -144,7 +144,7 @@ def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
     return read.hexdigest() == file.sha256
 
 
-def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
+def _copy(path: Path, part: Path, file: LockedFile, count: _ByteCount, cancel: CancelToken) -> None:
     """Copy a file from a local folder. Raises Cancelled, WrongBytes and OSError."""
     remove_part(part)
     with (
@@ -155,8 +155,8 @@ def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: C
             if cancel.cancelled:
                 raise Cancelled
             copied.write(piece)
-            counted.at(file, copied.size)
-        if not copied.right:
+            count.report(file, copied.size)
+        if not copied.is_correct:
             raise WrongBytes(
                 N_(
                     "{name} in {parent} is not the file that Hearth was made for.",

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
-from engines.sentences import N_
-
 JSON = "application/vnd.pypi.simple.v1+json"
-ACCEPT = N_("{json}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1", json=JSON)
+ACCEPT = f"{JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _MOST_LINKS = 100_000
 _SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
 
@@ -50,11 +48,11 @@ def links_of(text: str, kind: str, address: str) -> list[Link]:
 
 
 def _from_json(text: str, address: str) -> list[Link]:
-    found = []
+    links = []
     try:
         for file in json.loads(text)["files"]:
             size = file.get("size")
-            found.append(
+            links.append(
                 Link(
                     str(file["filename"]),
                     urljoin(address, file["url"]),
@@ -62,10 +60,10 @@ def _from_json(text: str, address: str) -> list[Link]:
                     size if isinstance(size, int) else None,
                 )
             )
-            _require_few(found)
+            _require_few(links)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a list of files: {error}") from error
-    return found
+    return links
 
 
 class _Anchors(HTMLParser):
@@ -77,14 +75,14 @@ class _Anchors(HTMLParser):
         self.links: list[Link] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        to = dict(attrs).get("href")
-        if not to:
+        href = dict(attrs).get("href")
+        if not href:
             return
         if tag == "base":
-            self._base = urljoin(self._base, to)
+            self._base = urljoin(self._base, href)
         elif tag == "a":
-            whole = urljoin(self._base, to)
-            address, _, fragment = whole.partition("#")
+            url = urljoin(self._base, href)
+            address, _, fragment = url.partition("#")
             name = unquote(urlsplit(address).path).rsplit("/", 1)[-1]
             hashed = _SHA256.search(fragment)
             self.links.append(Link(name, address, hashed and hashed[1].lower()))

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from app.base.errors import AppError, EngineFileMissing, HostFailed, NoConnection
 from app.base.home import from_home
 from app.models.hub.retry import is_transient
-from app.net import Gate, explained
+from app.net import Gate, as_user_error
 from app.runtime.packages.config import Indexes
 from app.runtime.packages.links import ACCEPT, Link, links_of
 from engines.cancel import CancelToken
@@ -66,7 +66,7 @@ class Lookup:
                 troubles.append(error)
                 continue
             for link in links:
-                if is_it(link, file):
+                if is_link_to(link, file):
                     return link
         if troubles:
             raise troubles[0]
@@ -77,7 +77,7 @@ class Lookup:
         path = local(link.address)
         if path is not None:
             return path.stat().st_size
-        length = self._asked("HEAD", link.address, cancel).headers.get("content-length", "")
+        length = self._request("HEAD", link.address, cancel).headers.get("content-length", "")
         if not length.isdigit():
             raise HostFailed(
                 N_(
@@ -92,8 +92,8 @@ class Lookup:
 
     def _places(self, project: str) -> list[str]:
         """List the places to look, local first: folders, pages of links, the project's pages."""
-        pages = [f"{it.rstrip('/')}/{project}/" for it in self._indexes.indexes]
-        return sorted([*self._indexes.links, *pages], key=lambda it: local(it) is None)
+        pages = [f"{index.rstrip('/')}/{project}/" for index in self._indexes.indexes]
+        return sorted([*self._indexes.links, *pages], key=lambda place: local(place) is None)
 
     def _links(self, place: str, cancel: CancelToken) -> list[Link]:
         if place not in self._pages:
@@ -102,7 +102,7 @@ class Lookup:
         return self._pages[place]
 
     def _page(self, address: str, cancel: CancelToken) -> list[Link]:
-        response = self._asked("GET", address, cancel)
+        response = self._request("GET", address, cancel)
         if response.status == 404:
             return []  # the index does not have this project
         kind = response.headers.get("content-type", "text/html")
@@ -115,7 +115,7 @@ class Lookup:
                 N_("Check the addresses of package indexes in pip's or uv's configuration."),
             ) from error
 
-    def _asked(self, method: str, address: str, cancel: CancelToken) -> _Answer:
+    def _request(self, method: str, address: str, cancel: CancelToken) -> _Answer:
         """Request a whole response, retrying transient faults.
 
         Returns:
@@ -126,11 +126,11 @@ class Lookup:
             AppError: The host cannot be reached, or refuses.
         """
         for _ in range(_ATTEMPTS - 1):
-            with suppress(NoConnection, _Passing):
-                return self._asked_once(method, address, cancel)
-        return self._asked_once(method, address, cancel)
+            with suppress(NoConnection, _TransientFailure):
+                return self._request_once(method, address, cancel)
+        return self._request_once(method, address, cancel)
 
-    def _asked_once(self, method: str, address: str, cancel: CancelToken) -> _Answer:
+    def _request_once(self, method: str, address: str, cancel: CancelToken) -> _Answer:
         import httpx2
 
         headers = {"Accept": ACCEPT} if method == "GET" else {"Accept-Encoding": "identity"}
@@ -149,13 +149,13 @@ class Lookup:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             if cancel.cancelled:
                 raise Cancelled from error
-            raise explained(error, host) from error
+            raise as_user_error(error, host) from error
         if answer.status == 200 or (answer.status == 404 and method == "GET"):
             return answer
         raise _refused(host, answer.status)
 
     def _missing(self, file: LockedFile) -> EngineFileMissing:
-        places = [_host(it) for it in self._places(file.project)]
+        places = [_host(place) for place in self._places(file.project)]
         where = ", ".join(dict.fromkeys(places)) or N_("nowhere, since no index is configured")
         return EngineFileMissing(
             N_("{name} was not found.", name=file.name),
@@ -170,7 +170,7 @@ class Lookup:
         )
 
 
-def is_it(link: Link, file: LockedFile) -> bool:
+def is_link_to(link: Link, file: LockedFile) -> bool:
     """Return whether a link is to the file, by hash; without one, by name until it is checked."""
     if link.sha256 is not None:
         return link.sha256 == file.sha256
@@ -194,7 +194,7 @@ def _listed(place: Path) -> list[Link]:
         return links_of(text, "text/html", page.absolute().as_uri())
     if not place.is_dir():
         return []
-    return [Link(it.name, it.absolute().as_uri()) for it in sorted(place.iterdir())]
+    return [Link(file.name, file.absolute().as_uri()) for file in sorted(place.iterdir())]
 
 
 def _host(address: str) -> str:
@@ -210,13 +210,13 @@ def _text(response: httpx2.Response, host: str) -> str:
         if len(read) > _MOST_PAGE:
             raise HostFailed(
                 N_("{host} does not answer like a package index.", host=host),
-                N_("Its page is longer than {most_page} MB.", most_page=_MOST_PAGE >> 20),
+                N_("Its page is longer than {size} MB.", size=_MOST_PAGE >> 20),
                 N_("Check the addresses of package indexes in pip's or uv's configuration."),
             )
     return read.decode("utf-8", "replace")
 
 
-class _Passing(HostFailed):
+class _TransientFailure(HostFailed):
     """A host's failure that can pass quickly, so the request is retried."""
 
 
@@ -224,11 +224,11 @@ def _refused(host: str, status: int) -> HostFailed:
     why = N_("It answers with the error {status}.", status=status)
     if status in (401, 403):
         return HostFailed(
-            N_("The package index {host} does not let Hearth in.", host=host),
+            N_("The package index {host} refuses access.", host=host),
             why,
             N_("Check the name and password in its address, in pip's or uv's configuration."),
         )
-    kind = _Passing if is_transient(status) else HostFailed
+    kind = _TransientFailure if is_transient(status) else HostFailed
     return kind(
         N_("The package index {host} does not answer as it should.", host=host),
         why,

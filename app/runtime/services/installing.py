@@ -134,7 +134,7 @@ class Installing:
             words = progress.trouble or f"Getting {progress.name}"
             self._say("download", progress.done / max(1, progress.total), words)
 
-        self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
+        self._ways.fetcher.fetch(files, self._ways.lookup(indexes), folder, hear, self._cancel)
 
     def _fill(self, making: EnvironmentMaker) -> None:
         self._say("install", 0.0, N_("Creating the environment."))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from app.base.errors import FileNotOnHub
-from app.models.discover.values.counterparts import shown
-from app.models.downloads.services.pulling import wanted_of
-from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.discover.values.counterparts import best_or_nearest
+from app.models.downloads.services.pulling import request_of
+from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.values.names import hub_name
 from app.runtime.services.memory import memory_held
 from app.runtime.values.installation import Device, StayingWorker, WorkerState
@@ -20,7 +20,7 @@ from engines.types import EngineName
 if TYPE_CHECKING:
     from app.models.discover.values.counterparts import Counterpart
     from app.models.downloads.services.queue import DownloadQueue
-    from app.models.downloads.values.downloads import Wanted
+    from app.models.downloads.values.downloads import DownloadRequest
     from app.models.hub.client import Hub
     from app.models.hub.values.hub import Repository
     from app.models.library.services.fitting import Fitting
@@ -95,7 +95,7 @@ class EngineManager:
         """Find the model for each other engine: local files, a download, or why there is none."""
         engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
         found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
-        return tuple(it for it in map(shown, found) if it is not None)
+        return tuple(it for it in map(best_or_nearest, found) if it is not None)
 
     def fetch(self, other: Counterpart) -> None:
         """Download a counterpart and its drafter. Raises AppError."""
@@ -135,12 +135,12 @@ class EngineManager:
         self._runtime.unload()
         self._workers.end_unused()
 
-    def _gguf(self, other: Counterpart) -> list[Wanted]:
+    def _gguf(self, other: Counterpart) -> list[DownloadRequest]:
         repository = self._hub.repository(other.repo)
         name = hub_name(f"{other.repo}:{other.label}")
-        return [wanted_of(repository, name, "main", self._fitting.quick)]
+        return [request_of(repository, name, "main", self._fitting.quick)]
 
-    def _checkpoints(self, other: Counterpart) -> list[Wanted]:
+    def _checkpoints(self, other: Counterpart) -> list[DownloadRequest]:
         repos = [it for it in (other.repo, other.drafter) if it]
         return [_checkpoint(self._hub.repository(it)) for it in repos]
 
@@ -174,8 +174,8 @@ def _device(it: DeviceState, usual: bool) -> Device:
     )
 
 
-def _checkpoint(repository: Repository) -> Wanted:
-    wanted = wanted_checkpoint(repository)
+def _checkpoint(repository: Repository) -> DownloadRequest:
+    wanted = checkpoint_request(repository)
     if wanted is None:
         raise FileNotOnHub(
             N_("{id} has no checkpoint.", id=repository.id),

@@ -39,7 +39,7 @@ class DownloadNotices(QObject):
         super().__init__(parent)
         self._is_shown_elsewhere = is_shown_elsewhere
         self._notifier = notifier
-        service.came.connect(self._notify)
+        service.completed.connect(self._notify)
         service.chosen.connect(lambda entry: self.use.emit(entry.id))
         service.failed.connect(notifier.error)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from app.models.downloads.values.downloads import Download
     from app.models.library.pages.chooser import ModelChooser
     from app.models.library.pages.model_button import ModelPicking
-    from app.models.library.pages.model_picker import Way
+    from app.models.library.pages.model_picker import PickerButton
     from app.models.library.values.entry import ModelEntry
     from app.models.pages.models_page import ModelsPage
     from app.window.desktop.pages.desktop import Desktop
@@ -106,7 +106,7 @@ class MainWindow(WindowFrame):
         self._connect()
         self._add_commands()
         self.apply(presenters.settings.current)
-        self.online.tell()
+        self.online.announce()
         self.assistants.show()
         self.refresh()
         # By now it is known whether there is a chat.
@@ -186,7 +186,7 @@ class MainWindow(WindowFrame):
             self.chooser,
             presenters.loaded,
             lambda: presenters.overview,
-            self._picker_links(),
+            self._picker_buttons(),
         )
         self.switching = EngineSwitchController(
             self.header,
@@ -207,7 +207,7 @@ class MainWindow(WindowFrame):
             self.early_messages.clear()
         self.early_messages.pass_on()
 
-    def _picker_links(self) -> list[Way]:
+    def _picker_buttons(self) -> list[PickerButton]:
         """Return the entries below the models in the model picker."""
         return [
             ("addFromPicker", "plus", self.tr("Add a file…"), self.chooser.add),
@@ -480,7 +480,7 @@ class MainWindow(WindowFrame):
     def apply(self, settings: Settings) -> None:
         """Apply changed settings; start the API server once they first want it."""
         self.page.apply(settings)
-        self.chooser.tell()
+        self.chooser.announce()
         self.presenters.models.look()
         if settings.server and not self._follows_server:
             self._follow_server()
@@ -506,7 +506,7 @@ class MainWindow(WindowFrame):
         if self.page.files.attachments:
             self.page.context.refresh()  # a projector for its model may have been downloaded
         self.page.recording.refresh()
-        self.presenters.models.look_for_mtp(current)
+        self.presenters.models.read_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin
         self.banner.setVisible(guide)
@@ -655,13 +655,13 @@ class MainWindow(WindowFrame):
         presenters.loaded.failed.connect(self.notifier.error)
         self.banner.get_model.connect(lambda: self.go_to("models", "discover"))
         self.strip.show_all.connect(lambda: self.go_to("models", "downloads"))
-        chooser.shown.connect(self._show_models)
-        presenters.models.listed.connect(chooser.tell)
+        chooser.announced.connect(self._show_models)
+        presenters.models.listed.connect(chooser.announce)
         presenters.models.listed.connect(self.page.mtp.refresh)
-        presenters.models.mtp_known.connect(self.page.mtp.show_files)
+        presenters.models.mtp_read.connect(self.page.mtp.show_files)
         for view in (self.strip, self.page.welcome, self.sidebar):
             presenters.downloads.changed.connect(view.show_downloads)
-        presenters.downloads.came.connect(self.strip.show_completed)
+        presenters.downloads.completed.connect(self.strip.show_completed)
         self.strip.use.connect(presenters.downloads.use)
         chooser.changed.connect(self.strip.dismiss)
         self.notices.use.connect(self.chat_with)

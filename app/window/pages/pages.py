@@ -175,7 +175,7 @@ def _models(tools: PageTools) -> QWidget:
 
     presenters, generation = tools.presenters.models_page, tools.presenters.generation
     page = ModelsPage(presenters, tools.notifier, tools.navigation, tools.chooser, tools.online)
-    page.here.anyway.connect(generation.load_anyway)
+    page.local_models.anyway.connect(generation.load_anyway)
     # An answer has priority over a check.
     generation.begun.connect(presenters.same_answer.stop)
     return page

@@ -49,4 +49,4 @@ def test_what_the_hub_says_back_is_hidden(
     body = json.dumps({"name": f"täglich 😀 {TOKEN}"}, ensure_ascii=False).encode()
     server.replies["/api/whoami-v2"] = Reply(body)
     Secret(TOKEN)
-    assert Hub(gate, lambda: None).who(TOKEN) == "täglich 😀 [hidden]"
+    assert Hub(gate, lambda: None).account_of(TOKEN) == "täglich 😀 [hidden]"

@@ -30,7 +30,7 @@ class Hub:
         self.asked: list[str] = []
         self.offline = False
 
-    def who(self, token: str) -> str:
+    def account_of(self, token: str) -> str:
         self.asked.append(token)
         if self.offline:
             raise Offline("Hearth is offline.", "It was told so.", "Go on line.")
@@ -55,7 +55,7 @@ def ring() -> Iterator[Ring]:
 
 @pytest.fixture
 def tokens(hub: Hub, ring: Ring) -> Tokens:
-    return Tokens(Secrets(), hub.who)
+    return Tokens(Secrets(), hub.account_of)
 
 
 def test_a_token_is_tested_and_kept(tokens: Tokens, hub: Hub) -> None:
@@ -132,7 +132,7 @@ def test_without_a_keyring_it_holds_for_this_run(hub: Hub) -> None:
     before = keyring.get_keyring()
     keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]
     try:
-        tokens = Tokens(Secrets(), hub.who)
+        tokens = Tokens(Secrets(), hub.account_of)
         assert tokens.keep("hf", TOKEN).status.place == "memory"
         assert tokens.for_hub() == TOKEN
     finally:

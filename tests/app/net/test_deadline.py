@@ -128,4 +128,4 @@ def test_what_comes_in_time_is_whole(gate: Gate, monkeypatch: pytest.MonkeyPatch
     body = OK + b'Content-Length: 15\r\n\r\n{"name": "ada"}'
     with trickling(body, b"") as address:
         monkeypatch.setenv("HF_ENDPOINT", address)
-        assert Hub(gate, lambda: None).who("hf_secret") == "ada"
+        assert Hub(gate, lambda: None).account_of("hf_secret") == "ada"

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from app.base.errors import NoConnection, Offline
-from app.net import Gate, explained
+from app.net import Gate, as_user_error
 from app.net.entry import LedgerEntry
 from app.net.values.connections import LoggedConnection
 from engines.redaction import remember
@@ -99,7 +99,7 @@ def test_a_connection_that_breaks_off_has_failed(
     with pytest.raises(httpx2.RemoteProtocolError) as caught:
         get(gate, f"{server.url}/file")
     assert (kept[0].result, kept[0].received) == ("failed", 999)
-    assert isinstance(explained(caught.value, "hub"), NoConnection)
+    assert isinstance(as_user_error(caught.value, "hub"), NoConnection)
 
 
 def test_a_request_without_a_purpose_is_a_bug(
@@ -222,7 +222,7 @@ def test_going_offline_ends_what_is_under_way(
     from app.net import metered_stream as counted
 
     monkeypatch.setattr(client, "is_loopback", lambda _: False)
-    monkeypatch.setattr(counted, "LOOK_S", 0.0)
+    monkeypatch.setattr(counted, "CHECK_S", 0.0)
     server.replies["/file"] = Reply(b"x" * 1_000_000)
     with gate.for_purpose(PURPOSE), gate.client.stream("GET", f"{server.url}/file") as response:
         pieces = response.iter_raw()

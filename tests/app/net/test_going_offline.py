@@ -31,7 +31,7 @@ class Place:
 
     def leave(self) -> None:
         self.offline = True
-        self.gate.leave_outside()
+        self.gate.hang_up_outside()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from app.base.errors import CertificateRefused, ProxyRefused
-from app.net import Gate, explained
+from app.net import Gate, as_user_error
 from app.net.values.connections import LoggedConnection
 from tests.app.net.conftest import PURPOSE, Reply, Server, served
 
@@ -134,7 +134,7 @@ def test_a_proxy_that_wants_a_password(gate: Gate, proxy: Proxy, url: str) -> No
     proxy.replies["hub.invalid:443"] = Reply(status=407)
     with pytest.raises(httpx2.ProxyError) as caught:
         get(gate, url)
-    error = explained(caught.value, "hub.invalid")
+    error = as_user_error(caught.value, "hub.invalid")
     assert isinstance(error, ProxyRefused)
     assert "password" in error.why
 
@@ -145,7 +145,7 @@ def test_a_proxy_that_refuses_the_host(
     proxy.replies["hub.invalid:443"] = Reply(status=403)
     with pytest.raises(httpx2.ProxyError) as caught:
         get(gate, SECURE_HUB)
-    assert "403" in explained(caught.value, "hub.invalid").why
+    assert "403" in as_user_error(caught.value, "hub.invalid").why
     assert kept[0].result == "failed"
 
 
@@ -157,7 +157,7 @@ def test_a_proxy_that_is_not_there(
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
     with pytest.raises(httpx2.ProxyError) as caught:
         get(gate, HUB)
-    error = explained(caught.value, "hub.invalid")
+    error = as_user_error(caught.value, "hub.invalid")
     assert isinstance(error, ProxyRefused)
     assert "reached" in error.why
 
@@ -184,7 +184,7 @@ def test_a_proxy_that_inspects_is_told_as_a_certificate(
     proxy.target = ("127.0.0.1", secure.port)
     with pytest.raises(httpx2.ConnectError) as caught:
         get(gate, SECURE_HUB)
-    assert isinstance(explained(caught.value, "hub.invalid"), CertificateRefused)
+    assert isinstance(as_user_error(caught.value, "hub.invalid"), CertificateRefused)
     assert secure.came == []
 
 

@@ -45,8 +45,8 @@ def test_what_goes_in_comes_out_the_newest_first(ledger: Ledger) -> None:
 
 
 def test_only_the_last_ones_are_kept(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert module.KEPT == 20_000
-    monkeypatch.setattr(module, "KEPT", 5)
+    assert module.MOST_CONNECTIONS == 20_000
+    monkeypatch.setattr(module, "MOST_CONNECTIONS", 5)
     for number in range(12):
         ledger.add(connection(number))
     assert [one.sent for one in ledger.connections(100)] == [11, 10, 9, 8, 7]

@@ -12,7 +12,7 @@ from app.assistants.values.assistants import Assistant
 from app.assistants.values.prompts import SavedPrompt
 from app.chats.history.store.folders import new_folder
 from app.chats.history.values.conversation import AnswerFacts, Failure, StoredMessage
-from app.models.downloads.values.downloads import Wanted
+from app.models.downloads.values.downloads import DownloadRequest
 from app.models.hub.values.hub import SearchResult
 from app.net.values.connections import LoggedConnection
 from app.servers.values import ServerProfile
@@ -312,7 +312,7 @@ def _downloads(hearth: App) -> None:
         hearth.downloads.add(_wanted(name))
 
 
-def _wanted(name: str) -> Wanted:
+def _wanted(name: str) -> DownloadRequest:
     chosen = repository(name).variants[1]
     files: Sequence[object] = chosen.files
-    return Wanted(name, "c" * 40, tuple(files), f"{name.split('/')[1]} {chosen.label}")  # type: ignore[arg-type]
+    return DownloadRequest(name, "c" * 40, tuple(files), f"{name.split('/')[1]} {chosen.label}")  # type: ignore[arg-type]

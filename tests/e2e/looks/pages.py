@@ -123,8 +123,16 @@ PAGES: Final = (
     Page("archive", ways.place("show_archive"), leave=ways.chats_again, grows=True),
     Page("trash", ways.place("show_trash"), leave=ways.chats_again, grows=True),
     Page("here", ways.models("here", "diskUse")),
-    Page("details", ways.details, leave=lambda house: models_page(house.window).here.go_back()),
-    Page("metadata", ways.metadata, leave=lambda house: models_page(house.window).here.go_back()),
+    Page(
+        "details",
+        ways.details,
+        leave=lambda house: models_page(house.window).local_models.go_back(),
+    ),
+    Page(
+        "metadata",
+        ways.metadata,
+        leave=lambda house: models_page(house.window).local_models.go_back(),
+    ),
     Page("results", ways.results),
     Page("repository", ways.repository, leave=lambda house: ways.click(house, "backToResults")),
     Page("downloads", ways.models("downloads")),

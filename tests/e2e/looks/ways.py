@@ -508,7 +508,7 @@ def models(part: str, until: str = "") -> Callable[[House], QWidget]:
 
 def details(house: House) -> QWidget:
     models("here")(house)
-    models_page(house.window).here.open(house.hearth.library.entries()[0].id)
+    models_page(house.window).local_models.open(house.hearth.library.entries()[0].id)
     house.until("ownSettings")
     house.until_calm()
     return house.window
@@ -518,7 +518,7 @@ def metadata(house: House) -> QWidget:
     """The dialog of a model of one's own."""
     models("here")(house)
     own = next(it for it in house.hearth.library.entries() if not it.builtin)
-    models_page(house.window).here.open(own.id)
+    models_page(house.window).local_models.open(own.id)
     house.until("editMetadata")
     click(house, "editMetadata")
     house.until("metadataDialog")

@@ -18,7 +18,7 @@ from app.activity.values.bench_results import (
 )
 from app.models.library.services.load_options import load_options_of
 from app.models.library.values.entry import ModelEntry
-from app.models.library.values.same_answer import Compared
+from app.models.library.values.same_answer import PromptComparison
 from app.runtime.services.lease import Lease
 from app.runtime.services.runtime import Runtime
 from app.settings.values.fields import Settings
@@ -48,7 +48,7 @@ class Starts:
 
     def compare(
         self, settings: Settings, work: Sequence[Work], tokens: int, cancel: CancelToken
-    ) -> Iterator[BenchStep | Compared]:
+    ) -> Iterator[BenchStep | PromptComparison]:
         """Compare answers: first without drafts, then at each depth. See `Bench.compare`."""
         prompts = {number: text for number, text, _ in work}
         depths = sorted({depth for *_, depth in work})
@@ -70,7 +70,7 @@ class Starts:
                         return
                     count += 1
                     if depth:
-                        yield Compared(number, _check(plain[number], answered, depth))
+                        yield PromptComparison(number, _check(plain[number], answered, depth))
                     else:
                         plain[number] = answered
 
@@ -193,7 +193,7 @@ class Bench:
         tokens: int,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[BenchStep | Compared]:
+    ) -> Iterator[BenchStep | PromptComparison]:
         """Answer prompts of all kinds greedily with and without MTP, up to `tokens` each.
 
         An engine that must restart to change its drafting does so once without drafts and once for
@@ -221,7 +221,7 @@ class Bench:
                 check = model.check_mtp(request, depth, cancel)
                 if cancel.cancelled:
                     return
-                yield Compared(number, check)
+                yield PromptComparison(number, check)
 
     def _lease(
         self,

@@ -182,7 +182,7 @@ class Preparing:
     def usual_mtp(self, settings: Settings) -> MtpMode:
         """Return the MTP mode of a new chat, without waiting."""
         try:
-            return effective(settings, self._library.own_at_once(settings.model)).mtp
+            return effective(settings, self._library.own_when_listed(settings.model)).mtp
         except UserError:
             return settings.mtp
 

@@ -102,10 +102,10 @@ class CitationMarks(QObject):
         view.show_part(_PART, line)
 
     def _mark(self, view: MessageView, checked: CheckedAnswer) -> None:
-        from app.markdown.reading import Marked, sentences
+        from app.markdown.reading import MarkedPart, sentences
 
         marks = [
-            Marked(citation.start, citation.end, citation.verdict, number)
+            MarkedPart(citation.start, citation.end, citation.verdict, number)
             for number, citation in enumerate(checked.citations, 1)
         ]
         tips = {
@@ -115,7 +115,7 @@ class CitationMarks(QObject):
         if self._uncited:
             quotes = checked.citations
             marks += [
-                Marked(start, end, "uncited")
+                MarkedPart(start, end, "uncited")
                 for start, end in sentences(view.view.blocks)
                 if not any(quote.start < end and quote.end > start for quote in quotes)
             ]

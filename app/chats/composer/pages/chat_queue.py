@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.chats.composer.pages.queue_strip import QueueStrip
-from app.models.library.values.entry import others
+from app.models.library.values.entry import other_models
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
@@ -107,7 +107,7 @@ class ChatQueue(QObject):
     def _fill(self, menu: QMenu) -> None:
         action = menu.addAction(self.tr("Send to another model…"))
         action.setObjectName("sendToAnother")
-        choices = others(self._entries, self._current)
+        choices = other_models(self._entries, self._current)
         action.setEnabled(bool(choices and self._composer.has_content))
         action.triggered.connect(lambda: self._pick(choices))
 

@@ -10,7 +10,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.menu_button import MenuButton
 from app.kit.widgets.popover import Popover, fit_words
 from app.kit.widgets.segments import Segments
-from app.models.library.pages.names import mtp_tip, what_mtp_does
+from app.models.library.pages.names import mtp_explanation, mtp_tip
 from engines.types import MtpMode
 
 _WIDTH = 340
@@ -28,7 +28,7 @@ class MtpPopover(Popover):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("mtpCard", self.tr("Multi-token prediction"), parent)
-        tip = what_mtp_does()
+        tip = mtp_explanation()
         self._switch = Segments(
             "mtp",
             self.windowTitle(),

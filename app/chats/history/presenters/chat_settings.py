@@ -76,17 +76,17 @@ class ChatSettings(QObject):
         """Resolve the settings of the chat's next answer."""
         own = self.own(chat_id)
         layers = layers_of(own, self._assistants.get(own.assistant_id))
-        settings, own_at_once = self._settings.current, self._library.own_at_once
+        settings, own_when_listed = self._settings.current, self._library.own_when_listed
         if chat_id is None and not self._begins_here:
-            return resolve(settings, own_at_once, layers)
-        return resolve(settings, own_at_once, layers, self._local_fallback)
+            return resolve(settings, own_when_listed, layers)
+        return resolve(settings, own_when_listed, layers, self._local_fallback)
 
     def with_model(self, chat_id: str | None, model: str) -> Settings:
         """Return the settings that the chat's answers would have with another model."""
         own = self.own(chat_id)
         layers = layers_of(own, self._assistants.get(own.assistant_id))
         layers = replace(layers, message={"model": model})
-        return resolve(self._settings.current, self._library.own_at_once, layers).settings
+        return resolve(self._settings.current, self._library.own_when_listed, layers).settings
 
     def model(self, chat_id: str | None) -> str:
         """Return the id, name or path of the model that answers in the chat."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.base.language import translated
 from app.chats.transcript.pages.editing import Editing
-from app.models.library.values.entry import others
+from app.models.library.values.entry import other_models
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.reproducing import Comparison, Plan
@@ -286,7 +286,7 @@ class ChatAnswers(QObject):
         from app.chats.transcript.pages.message_menu import again_menu
 
         entries, current = self._models
-        choices = others(entries, current)
+        choices = other_models(entries, current)
 
         def ask_for_settings() -> None:
             from app.chats.transcript.pages.again_dialog import AgainDialog

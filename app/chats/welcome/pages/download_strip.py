@@ -15,7 +15,7 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.progress_bar import ProgressBar
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.wanted import name_of
+from app.models.downloads.values.requests import name_of
 from app.models.library.values.entry import ModelEntry
 
 

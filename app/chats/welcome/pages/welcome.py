@@ -175,7 +175,7 @@ class Welcome(PartPage):
         """Show the progress of the offered model's download."""
         self._downloads = downloads
         if self._offer is not None:
-            from app.models.downloads.values.wanted import download_of
+            from app.models.downloads.values.requests import download_of
 
             offer = self._offer.offer
             self._offer.show_download(download_of(downloads, offer.repo, offer.label))

@@ -171,7 +171,7 @@ class DocumentsPage(QWidget):
 
     def _show_embedder(self, status: EmbedderStatus, offer: Offer | None) -> None:
         self._search.show_embedder(status, offer)
-        self._show_downloads(self._presenters.downloads.known or ())
+        self._show_downloads(self._presenters.downloads.last_downloads or ())
 
     def _show_downloads(self, downloads: Sequence[Download]) -> None:
         offer = self._collections.offer

@@ -47,7 +47,7 @@ from app.documents.values.documents import (
     passages,
     unread_from,
 )
-from app.search.passage_words import asked_words, quoted_words, telling_words_in
+from app.search.passage_words import content_words_in, question_words, quoted_words
 from engines.sentences import N_, packed, unpacked
 
 if TYPE_CHECKING:
@@ -577,7 +577,7 @@ class CollectionIndex:
         return found
 
     def _by_words(self, question: str) -> Ranking:
-        words = asked_words(question)
+        words = question_words(question)
         if not words:
             return []
         with self._file.read() as db:
@@ -663,7 +663,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     )
     db.executemany(
         "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
-        [(number, " ".join(telling_words_in(it.text))) for number, it in parts],
+        [(number, " ".join(content_words_in(it.text))) for number, it in parts],
     )
     done = db.execute(
         "INSERT INTO texts (sha256, size, places, scanned, reading, unread, characters, first,"
@@ -713,7 +713,7 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.executemany(
             "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
             [
-                (number, " ".join(telling_words_in(it.text)))
+                (number, " ".join(content_words_in(it.text)))
                 for number, it in enumerate(parts, start=row["first"])
             ],
         )

@@ -12,7 +12,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.values.offers import Choice
-from app.models.hub.repository import Incomplete, choose
+from app.models.hub.repository import IncompleteModel, choose
 from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult
 from app.models.hub.values.names import hub_name
 from app.models.hub.values.tags import drafts_ahead
@@ -41,9 +41,12 @@ def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
         most_parameters=most_parameters(_free_memory(app)) if args.fits else None,
         limit=args.limit,
     )
-    found = app.hub.search(query)
+    results = app.hub.search(query)
     none = N_("Nothing was found. Fewer words or filters find more.")
-    out.value([_listed(it) for it in found], lambda: table([_row(it) for it in found]) or none)
+    out.value(
+        [_listed(result) for result in results],
+        lambda: table([_row(result) for result in results]) or none,
+    )
     return 0
 
 
@@ -56,69 +59,74 @@ def show_repository(app: App, args: argparse.Namespace, out: Output) -> int:
     name = hub_name(args.what)
     repository = app.hub.repository(name.repo, name.revision or "main")
     choices = choices_of(repository, app.fitting.quick)
-    shown = [it for it in choices if _is_asked(it, name.quantisation, name.file)]
-    if not shown and choices:
+    choices_shown = [
+        choice for choice in choices if _is_requested(choice, name.quantisation, name.file)
+    ]
+    if not choices_shown and choices:
         raise RepositoryUnknown(
-            N_("“{what}” is not there.", what=args.what),
+            N_("“{what}” is not in the repository.", what=args.what),
             N_(
                 "The repository has {choices}.",
-                choices=", ".join(it.variant.label for it in choices),
+                choices=", ".join(choice.variant.label for choice in choices),
             ),
             N_("`hearth models show {id}` lists them with their sizes.", id=repository.id),
         )
     card = app.hub.card(repository)
-    out.value(_described(repository, shown, card), lambda: _in_words(repository, shown, card))
+    out.value(
+        _described(repository, choices_shown, card),
+        lambda: _in_words(repository, choices_shown, card),
+    )
     return 0
 
 
-def _is_asked(choice: Choice, quantisation: str | None, file: str | None) -> bool:
+def _is_requested(choice: Choice, quantisation: str | None, file: str | None) -> bool:
     if quantisation is not None:
         return same_label(choice.variant.label, quantisation)
-    return file is None or any(it.path == file for it in choice.variant.files)
+    return file is None or any(part.path == file for part in choice.variant.files)
 
 
 def _free_memory(app: App) -> int:
     """Return the free memory of graphics cards and computer together, in bytes."""
-    found = app.look()
-    cards = sum(gpu.free_bytes or 0 for gpu in found.gpus if gpu.usable and not gpu.integrated)
-    return found.memory.available_bytes + cards
+    hardware = app.look()
+    cards = sum(gpu.free_bytes or 0 for gpu in hardware.gpus if gpu.usable and not gpu.integrated)
+    return hardware.memory.available_bytes + cards
 
 
-def _listed(found: SearchResult) -> dict[str, Any]:
+def _listed(result: SearchResult) -> dict[str, Any]:
     return {
-        "repo": found.id,
-        "downloads": found.downloads,
-        "likes": found.likes,
-        "updated": found.updated,
-        "licence": found.licence,
-        "gated": found.gate != "open",
-        "parameters": found.parameters,
-        "mtp": drafts_ahead(found.id, found.tags),
+        "repo": result.id,
+        "downloads": result.downloads,
+        "likes": result.likes,
+        "updated": result.updated,
+        "licence": result.licence,
+        "gated": result.gate != "open",
+        "parameters": result.parameters,
+        "mtp": drafts_ahead(result.id, result.tags),
     }
 
 
-def _row(found: SearchResult) -> tuple[str, ...]:
-    parameters = f"{found.parameters / 1e9:.1f}B" if found.parameters else ""
+def _row(result: SearchResult) -> tuple[str, ...]:
+    parameters = f"{result.parameters / 1e9:.1f}B" if result.parameters else ""
     marks = [
         mark
         for mark, is_so in (
-            ("MTP", drafts_ahead(found.id, found.tags)),
-            (N_("needs an account"), found.gate != "open"),
+            ("MTP", drafts_ahead(result.id, result.tags)),
+            (N_("needs an account"), result.gate != "open"),
         )
         if is_so
     ]
     return (
-        found.id,
+        result.id,
         parameters,
-        N_("{count} downloads", count=f"{found.downloads:,}"),
-        _day(found.updated),
-        found.licence or "",
+        N_("{count} downloads", count=f"{result.downloads:,}"),
+        _day(result.updated),
+        result.licence or "",
         joined(", ", marks),
     )
 
 
 def _described(repository: Repository, choices: list[Choice], card: str) -> dict[str, Any]:
-    best = next((it for it in choices if it.recommended), None)
+    best = next((choice for choice in choices if choice.recommended), None)
     return {
         "repo": repository.id,
         "revision": repository.revision,
@@ -126,22 +134,22 @@ def _described(repository: Repository, choices: list[Choice], card: str) -> dict
         "gated": repository.gate != "open",
         "variants": [
             {
-                "label": it.variant.label,
-                "files": [file.path for file in it.variant.files],
-                "size_bytes": it.variant.size_bytes,
-                "quality": it.quality,
-                "fits": it.fits,
+                "label": choice.variant.label,
+                "files": [file.path for file in choice.variant.files],
+                "size_bytes": choice.variant.size_bytes,
+                "quality": choice.quality,
+                "fits": choice.fits,
             }
-            for it in choices
+            for choice in choices
         ],
         "recommended": best.variant.label if best else None,
         "drafter": _path(best.drafter if best else repository.drafter),
-        "left_out": [asdict(it) for it in _left_out(repository)],
+        "left_out": [asdict(incomplete) for incomplete in _left_out(repository)],
         "card": card,
     }
 
 
-def _left_out(repository: Repository) -> tuple[Incomplete, ...]:
+def _left_out(repository: Repository) -> tuple[IncompleteModel, ...]:
     return choose(repository.files, repository.id).left_out
 
 
@@ -158,26 +166,27 @@ def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
     ]
     rows = [
         (
-            it.variant.label,
-            size(it.variant.size_bytes),
-            it.quality,
-            _VERDICTS[it.fits],
-            word("recommended") if it.recommended else "",
+            choice.variant.label,
+            size(choice.variant.size_bytes),
+            choice.quality,
+            _VERDICTS[choice.fits],
+            word("recommended") if choice.recommended else "",
         )
-        for it in choices
+        for choice in choices
     ]
-    best = next((it for it in choices if it.recommended), None)
+    best = next((choice for choice in choices if choice.recommended), None)
     drafter = best.drafter if best else repository.drafter
-    along = [
-        N_("Left out: {name}. {why}", name=it.name, why=it.why) for it in _left_out(repository)
+    lines = [
+        N_("Left out: {name}. {why}", name=incomplete.name, why=incomplete.why)
+        for incomplete in _left_out(repository)
     ]
     if drafter:
         words = N_("Drafter: {path}, {size}", path=drafter.path, size=size(drafter.size))
-        along.insert(0, words)
+        lines.insert(0, words)
     parts = (
         joined("\n", (repository.id, joined(" · ", facts))),
         table(rows) or N_("It has no GGUF model that Hearth could load."),
-        joined("\n", along),
+        joined("\n", lines),
         card,
     )
     return joined("\n\n", parts)

@@ -27,7 +27,7 @@ _PLACES = {
 
 
 def _set(app: App, args: argparse.Namespace, out: Output) -> int:
-    _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+    _show_saved(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
     return 0
 
 
@@ -48,34 +48,34 @@ def _read() -> str:
     return read_line()
 
 
-def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
+def _show_saved(saved: KeptToken, service: str, out: Output) -> None:
     """Tell the user where the token is stored.
 
     Raises:
         NoKeyring: It is only in memory, which ends with this command.
     """
-    status = kept.status
+    status = saved.status
     if status.place == "memory":
         why = N_("This system has no keyring, and Hearth writes no token into a file.")
-        if kept.account:
-            works = N_("The token belongs to {account} and works.", account=kept.account)
+        if saved.account:
+            works = N_("The token belongs to {account} and works.", account=saved.account)
             why = joined(" ", (works, why))
         raise NoKeyring(
-            N_("The token was not kept."),
+            N_("The token was not stored."),
             why,
             N_(
                 "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
                 "environment."
             ),
         )
-    for line in filter(None, (kept.why_untested, status.warning)):
+    for line in filter(None, (saved.why_untested, status.warning)):
         out.note(line)
     out.value(
-        {**_described(status, service), "account": kept.account},
+        {**_described(status, service), "account": saved.account},
         lambda: (
-            N_("Kept the token of {account}.", account=kept.account)
-            if kept.account
-            else N_("Kept the token.")
+            N_("Stored the token of {account}.", account=saved.account)
+            if saved.account
+            else N_("Stored the token.")
         ),
     )
 
@@ -83,12 +83,12 @@ def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
 def _show(status: SecretStatus, service: str, out: Output) -> None:
     if status.warning:
         out.note(status.warning)
-    there = (
-        N_("There is a token, {places}.", places=_PLACES[status.place])
+    sentence = (
+        N_("There is a token, {place}.", place=_PLACES[status.place])
         if status.present
         else N_("There is no token.")
     )
-    out.value(_described(status, service), lambda: there)
+    out.value(_described(status, service), lambda: sentence)
 
 
 def _described(status: SecretStatus, service: str) -> dict[str, Any]:
@@ -108,16 +108,16 @@ COMMAND = Command(
     verbs=(
         Command(
             "set",
-            "keep a token, read from standard input",
+            "store a token, read from standard input",
             _set,
             (
                 _SERVICE,
                 Argument(
-                    "--untested", "keep it without asking the Hub whose it is", action="store_true"
+                    "--untested", "store it without testing it on the Hub", action="store_true"
                 ),
             ),
         ),
-        Command("status", "show whether a token is kept, and where", _status, (_SERVICE,)),
+        Command("status", "show whether a token is stored, and where", _status, (_SERVICE,)),
         Command("clear", "delete a token", _clear, (_SERVICE,)),
     ),
 )

@@ -15,10 +15,10 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.tick_box import TickBox
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.discover.values.offers import Choice, Judged
+from app.models.discover.values.offers import Choice, ChoiceVerdict
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.wanted import download_of, wanted
+from app.models.downloads.values.requests import choice_request, download_of
 from app.models.hub.values.hub import Repository
 from app.models.pages.memory_bar import MemoryBars
 from engines.errors import UserError
@@ -48,8 +48,8 @@ class ChoicePanel(Panel):
         self._top = top
         self.box.addLayout(top)
         parts = len(choice.variant.files)
-        what = self.tr("{label} in {parts} files") if parts > 1 else self.tr("{label}")
-        self.box.addWidget(Label(what.format(label=choice.variant.label, parts=parts), "muted"))
+        text = self.tr("{label} in {parts} files") if parts > 1 else self.tr("{label}")
+        self.box.addWidget(Label(text.format(label=choice.variant.label, parts=parts), "muted"))
         self._sentence = Label(
             self.tr("Estimating memory on this computer…"), name="fitSentence", wrap=True
         )
@@ -57,7 +57,7 @@ class ChoicePanel(Panel):
         self._bars.hide()
         self.box.addWidget(self._bars)
         self.box.addWidget(self._sentence)
-        for line in self._along():
+        for line in self._companion_lines():
             self.box.addWidget(Label(line, "muted", name="comesAlong", wrap=True))
         self._projector = TickBox("", "withProjector")
         self._projector.toggled.connect(self._show_size)
@@ -79,7 +79,8 @@ class ChoicePanel(Panel):
         self._line = DownloadLine(choice.variant.label)
         self.box.addWidget(self._line)
 
-    def show_judged(self, judged: Judged) -> None:
+    def show_judged(self, judged: ChoiceVerdict) -> None:
+        """Show the exact estimate in place of the first one."""
         self._sentence.setText(translated(judged.sentence))
         self._bars.show_uses(judged.uses)
         old, self._badge = self._badge, FitBadge(judged.fits)
@@ -94,24 +95,25 @@ class ChoicePanel(Panel):
 
     def show_waiting(self) -> None:
         """Show that the download was requested and is not in the queue yet."""
-        self._let_get(False)
+        self._enable_download(False)
         self._line.say(self.tr("Starting the download…"))
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
-        found = download_of(downloads, self._repository.id, self.choice.variant.label)
-        self._let_get(not self._line.show_download(found))
+        """Show the download of this quantisation if there is one."""
+        download = download_of(downloads, self._repository.id, self.choice.variant.label)
+        self._enable_download(not self._line.show_download(download))
 
-    def _let_get(self, lets: bool) -> None:
-        self._button.setEnabled(lets)
-        self._projector.setEnabled(lets)
+    def _enable_download(self, enabled: bool) -> None:
+        self._button.setEnabled(enabled)
+        self._projector.setEnabled(enabled)
 
     def _show_size(self) -> None:
         """Show the size of the download on the button, with or without the projector."""
-        files = wanted(self._repository, self.choice, projector=self._projector.isChecked())
+        files = choice_request(self._repository, self.choice, projector=self._projector.isChecked())
         words = self.tr("Download {bytes_total}").format(bytes_total=size(files.bytes_total))
         self._button.redraw("download", words)
 
-    def _along(self) -> list[str]:
+    def _companion_lines(self) -> list[str]:
         lines = []
         if (drafter := self.choice.drafter) is not None:
             text = self.tr("Includes its drafter ({size}): answers come faster and stay the same.")

@@ -16,7 +16,7 @@ from app.models.discover.pages.token_question import TokenQuestion
 from app.models.discover.presenters.discover import Discover
 from app.models.discover.presenters.hub_token import HubToken
 from app.models.discover.presenters.suggestions import Suggestions
-from app.models.discover.values.offers import Choice, Offer, Offers, Opened
+from app.models.discover.values.offers import Choice, Offer, Offers, OpenedRepository
 from app.models.downloads.pages.download_words import queued_words
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Query, SearchResult
@@ -54,10 +54,11 @@ class DiscoverPage(QStackedWidget):
             hub_token, lambda: self._service.page("settings/tokens"), notifier, self
         )
         self._connect()
-        if self._suggestions.told is not None:
-            self.home.offers.show_offers(self._suggestions.told)
+        if self._suggestions.last_offers is not None:
+            self.home.offers.show_offers(self._suggestions.last_offers)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Recommend models again if the last recommendation is old."""
         super().showEvent(event)
         self._suggestions.recommend_again()
 
@@ -72,6 +73,7 @@ class DiscoverPage(QStackedWidget):
             self._suggestions.look_at_families()
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the downloads on the cards and on the repository's page."""
         self.home.offers.show_downloads(downloads)
         self.repository.show_downloads(downloads)
 
@@ -109,7 +111,7 @@ class DiscoverPage(QStackedWidget):
         home.offers.details.connect(lambda offer: self.open(offer.repo, offer.label))
         home.offers.again.connect(self._recommend)
         home.bar.search.connect(self._search)
-        home.results.again.connect(home.bar.ask)
+        home.results.again.connect(home.bar.search_now)
         home.results.widen.connect(home.bar.drop_filters)
         home.results.opened.connect(self.open)
         home.go_online.connect(self.go_online)
@@ -120,7 +122,7 @@ class DiscoverPage(QStackedWidget):
         page.page.connect(self._open_page)
         page.link.connect(self._notifier.offer_to_open)
         page.token.connect(self._token.ask)
-        self._token.kept.connect(lambda: self.open(page.repo, self._label))
+        self._token.saved.connect(lambda: self.open(page.repo, self._label))
         suggestions = self._suggestions
         suggestions.offered.connect(self._show_offers)
         suggestions.families.connect(home.show_families)
@@ -140,24 +142,24 @@ class DiscoverPage(QStackedWidget):
     def _search(self, query: Query, fits: bool) -> None:
         home = self.home
 
-        def found(results: Sequence[SearchResult]) -> None:
-            home.results.show_found(results)
+        def show_results(results: Sequence[SearchResult]) -> None:
+            home.results.show_results(results)
             home.show_search()
 
-        def not_found(error: UserError) -> None:
+        def show_error(error: UserError) -> None:
             home.results.show_problem(error)
             home.show_search()
 
         home.results.show_searching()
-        failed = self._notifier.error_handler(not_found)
-        self._service.search(query, fits=fits, done=found, failed=failed)
+        failed = self._notifier.error_handler(show_error)
+        self._service.search(query, fits=fits, done=show_results, failed=failed)
 
     def _go_back(self) -> None:
         self.setCurrentWidget(self.home)
         if not self.home.results.focus(self.repository.repo):
             self.home.bar.words.setFocus()
 
-    def _opened(self, opened: Opened) -> None:
+    def _opened(self, opened: OpenedRepository) -> None:
         repo = opened.repository.id
         if repo == self.repository.repo:
             self.repository.show_opened(opened, label=self._label)

@@ -93,26 +93,27 @@ class OfferCard(Panel):
         return self._pictures.isChecked()
 
     def tick_pictures(self, ticked: bool) -> None:
+        """Choose whether to download the projector too."""
         self._pictures.setChecked(ticked)
 
     def show_download(self, download: Download | None) -> None:
         """Show the state of its download; None if there is none."""
-        self._let_get(not self._line.show_download(download))
+        self._enable_download(not self._line.show_download(download))
 
     def show_waiting(self) -> None:
         """Show that the download was requested and is not in the queue yet."""
-        self._let_get(False)
+        self._enable_download(False)
         self._line.say(self.tr("Asking the Hub for its files…"))
 
     def _show_uses(self) -> None:
         """Show the memory that it takes; a wanted projector counts where the layers go first."""
         projector = self.offer.projector_bytes if self.pictures else 0
-        first, rest = self.offer.uses[:1], self.offer.uses[1:]
-        self._bars.show_uses((*(replace(it, projector=projector) for it in first), *rest))
+        first, others = self.offer.uses[:1], self.offer.uses[1:]
+        self._bars.show_uses((*(replace(use, projector=projector) for use in first), *others))
 
-    def _let_get(self, lets: bool) -> None:
-        self._get.setEnabled(lets)
-        self._pictures.setEnabled(lets)
+    def _enable_download(self, enabled: bool) -> None:
+        self._get.setEnabled(enabled)
+        self._pictures.setEnabled(enabled)
 
     def _kind(self) -> str:
         return {
@@ -123,7 +124,7 @@ class OfferCard(Panel):
 
     def _facts(self) -> str:
         offer = self.offer
-        download = self.tr("about {disk_bytes}") if offer.about else "{0}"
+        download = self.tr("about {disk_bytes}") if offer.about else "{disk_bytes}"
         facts = [download.format(disk_bytes=size(offer.disk_bytes))]
         if not offer.at_least:
             rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)

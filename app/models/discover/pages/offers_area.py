@@ -16,7 +16,7 @@ from app.kit.widgets.problem_card import ProblemCard
 from app.models.discover.pages.offer_card import OfferCard
 from app.models.discover.values.offers import Offers
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.wanted import download_of
+from app.models.downloads.values.requests import download_of
 from engines.errors import UserError
 
 _NARROW = 640
@@ -43,18 +43,20 @@ class OffersArea(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(12)
-        self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._beside.setSpacing(12)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
         self._downloads: Sequence[Download] = ()
         self.show_looking()
 
     def show_looking(self) -> None:
+        """Show that this computer is being checked."""
         self._clear()
         self._column.addWidget(
             Label(self.tr("Checking what this computer can run…"), "muted", name="offersWait")
         )
 
     def show_offers(self, offers: Offers) -> None:
+        """Replace the cards; ticked projectors of the same repositories stay ticked."""
         ticked = {card.offer.repo for card in self._cards if card.pictures}
         self._clear()
         self._cards = [OfferCard(offer) for offer in offers.offers]
@@ -65,11 +67,11 @@ class OffersArea(QWidget):
         if self._cards:
             self._column.addWidget(self._cards[0])
         if self._cards[1:]:
-            self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-            self._beside.setSpacing(12)
+            self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+            self._row.setSpacing(12)
             for card in self._cards[1:]:
-                self._beside.addWidget(card, 1)
-            self._column.addLayout(self._beside)
+                self._row.addWidget(card, 1)
+            self._column.addLayout(self._row)
         if offers.note:
             self._column.addWidget(
                 Label(translated(offers.note), "small", name="offersNote", wrap=True)
@@ -78,29 +80,32 @@ class OffersArea(QWidget):
         self._arrange(self.width())
 
     def show_problem(self, error: UserError) -> None:
+        """Show why there are no recommendations, with a button to try again."""
         self._clear()
         card = ProblemCard(error, (("offersAgain", "again", self.tr("Try again")),))
         card.acted.connect(lambda _: self.again.emit())
         self._column.addWidget(card)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show on each card the download of its model."""
         self._downloads = downloads
         for card in self._cards:
             card.show_download(download_of(downloads, card.offer.repo, card.offer.label))
 
     def card_of(self, repo: str, label: str) -> OfferCard | None:
         """Return the card of a model; None if it is not recommended."""
-        found = (c for c in self._cards if (c.offer.repo, c.offer.label) == (repo, label))
-        return next(found, None)
+        cards = (c for c in self._cards if (c.offer.repo, c.offer.label) == (repo, label))
+        return next(cards, None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the alternatives below each other if they do not fit side by side."""
         super().resizeEvent(event)
         self._arrange(event.size().width())
 
     def _arrange(self, width: int) -> None:
         direction = QBoxLayout.Direction
         narrow = width < scaled(_NARROW)
-        self._beside.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+        self._row.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
     def _clear(self) -> None:
         self._cards = []

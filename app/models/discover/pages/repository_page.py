@@ -24,7 +24,7 @@ from app.markdown.parser import Parser
 from app.models.discover.pages.choice_panel import ChoicePanel
 from app.models.discover.pages.fit_badge import FitBadge
 from app.models.discover.pages.words import BETWEEN, facts_of, fits_sentence, split_name
-from app.models.discover.values.offers import Choice, Fits, Judged, Opened
+from app.models.discover.values.offers import Choice, ChoiceVerdict, Fits, OpenedRepository
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Gate
 from engines.errors import UserError
@@ -52,7 +52,7 @@ class VariantRow(RowButton):
         self.box.addLayout(texts, 1)
         self._badge = FitBadge(choice.fits)
         self.box.addWidget(self._badge)
-        self._settle(choice.fits)
+        self._describe(choice.fits)
 
     def show_fits(self, fits: Fits) -> None:
         """Show a more exact verdict."""
@@ -60,9 +60,9 @@ class VariantRow(RowButton):
         self.box.replaceWidget(old, self._badge)
         old.hide()
         old.deleteLater()
-        self._settle(fits)
+        self._describe(fits)
 
-    def _settle(self, fits: Fits) -> None:
+    def _describe(self, fits: Fits) -> None:
         choice = self.choice
         words = [
             choice.variant.label,
@@ -91,20 +91,20 @@ class GateCard(Panel):
         title = QHBoxLayout()
         title.setSpacing(GRID)
         title.addWidget(Picture("lock", "accent_text"))
-        title.addWidget(Label(self.tr("Its owner wants to know who gets it"), "strong"), 1)
+        title.addWidget(Label(self.tr("Its owner wants to know who downloads it"), "strong"), 1)
         self.box.addLayout(title)
         consent = (
             self.tr("1.  Open its page, sign in, and accept the terms. Access is given at once.")
             if gate == "auto"
             else self.tr(
-                "1.  Open its page, sign in, and ask for access. Somebody has to grant it, which "
-                "may take days."
+                "1.  Open its page, sign in, and ask for access. Its owner has to grant it, "
+                "which may take days."
             )
         )
         second = (
-            self.tr("2.  Your token is here already. Come back and press “Download”.")
+            self.tr("2.  Hearth already has your token. Come back and press “Download”.")
             if has_token
-            else self.tr("2.  Make a token in your account that may read, and enter it here.")
+            else self.tr("2.  Create a token with read access in your account, and enter it here.")
         )
         for text in (consent, second):
             self.box.addWidget(Label(text, wrap=True))
@@ -146,15 +146,15 @@ class RepositoryPage(PartPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("repositoryPage", parent=parent)
         self._repo = ""
-        self._opened: Opened | None = None
+        self._opened: OpenedRepository | None = None
         self._panel: ChoicePanel | None = None
         self._downloads: Sequence[Download] = ()
         self._place = QVBoxLayout()
-        self._back = LabelledButton(
+        self._back_button = LabelledButton(
             "back", self.tr("Back to the results"), "backToResults", look="link"
         )
-        self._back.clicked.connect(self.back)
-        self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
+        self._back_button.clicked.connect(self.back)
+        self.column.addWidget(self._back_button, 0, Qt.AlignmentFlag.AlignLeft)
         top = QHBoxLayout()
         top.setSpacing(GRID)
         self._name = Label("", "title", name="repositoryName", wrap=True)
@@ -180,17 +180,20 @@ class RepositoryPage(PartPage):
 
     @property
     def repo(self) -> str:
+        """The name of the repository on the page; empty before the first."""
         return self._repo
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenedRepository | None:
+        """The repository with its choices; None until the Hub has described it."""
         return self._opened
 
     def focus(self) -> None:
         """Move the keyboard focus to the top of the page."""
-        self._back.setFocus()
+        self._back_button.setFocus()
 
     def show_opening(self, repo: str) -> None:
+        """Empty the page, and show that the Hub is asked about a repository."""
         self._begin(repo)
         self._content.addWidget(
             Label(self.tr("Asking the Hub for its files…"), "muted", name="opening")
@@ -211,7 +214,7 @@ class RepositoryPage(PartPage):
         card.acted.connect(self._act)
         self._content.addWidget(card)
 
-    def show_opened(self, opened: Opened, *, label: str = "") -> None:
+    def show_opened(self, opened: OpenedRepository, *, label: str = "") -> None:
         """Show the repository.
 
         Args:
@@ -231,12 +234,13 @@ class RepositoryPage(PartPage):
             return
         rows = self._rows(opened)
         first = next(
-            (it for it in rows if it.choice.variant.label == label),
-            next((it for it in rows if it.choice.recommended), rows[0]),
+            (row for row in rows if row.choice.variant.label == label),
+            next((row for row in rows if row.choice.recommended), rows[0]),
         )
         first.setChecked(True)
 
-    def show_judged(self, judged: Judged) -> None:
+    def show_judged(self, judged: ChoiceVerdict) -> None:
+        """Show an exact estimate if its quantisation is still chosen."""
         if self._panel is not None and self._is_shown(judged.repo, judged.label):
             self._panel.show_judged(judged)
             row = self.findChild(VariantRow, f"variant-{judged.label}")
@@ -244,15 +248,18 @@ class RepositoryPage(PartPage):
                 row.show_fits(judged.fits)
 
     def show_not_judged(self, repo: str, label: str, error: UserError) -> None:
+        """Show why there is no exact estimate if its quantisation is still chosen."""
         if self._panel is not None and self._is_shown(repo, label):
             self._panel.show_not_judged(error)
 
     def show_card(self, repo: str, text: str) -> None:
+        """Show the repository's description, as markdown, if it is still on the page."""
         if repo == self._repo and text.strip():
             self._card_box.show()
             self._card.show_markdown(text)
 
     def show_waiting(self) -> None:
+        """Show that the chosen quantisation is being put into the queue."""
         if self._panel is not None:
             self._panel.show_waiting()
 
@@ -262,6 +269,7 @@ class RepositoryPage(PartPage):
             self._panel.show_downloads(self._downloads)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the download of the chosen quantisation."""
         self._downloads = downloads
         if self._panel is not None:
             self._panel.show_downloads(downloads)
@@ -278,7 +286,7 @@ class RepositoryPage(PartPage):
         self._card_box.hide()
         self.verticalScrollBar().setValue(0)
 
-    def _choose(self, opened: Opened, choice: Choice) -> None:
+    def _choose(self, opened: OpenedRepository, choice: Choice) -> None:
         empty(self._place)
         self._panel = ChoicePanel(opened.repository, choice)
         self._panel.get.connect(lambda projector: self.get.emit(choice, projector))
@@ -286,7 +294,7 @@ class RepositoryPage(PartPage):
         self._place.addWidget(self._panel)
         self.chosen.emit(choice)
 
-    def _rows(self, opened: Opened) -> list[VariantRow]:
+    def _rows(self, opened: OpenedRepository) -> list[VariantRow]:
         """Add the panel of the chosen quantisation and, below it, a row for each quantisation."""
         self._place = QVBoxLayout()
         self._content.addLayout(self._place)
@@ -297,7 +305,9 @@ class RepositoryPage(PartPage):
         column.addWidget(Label(self.tr("All sizes, the smallest first"), "group"))
         rows = [VariantRow(choice) for choice in opened.choices]
         for row in rows:
-            row.toggled.connect(lambda on, it=row.choice: self._choose(opened, it) if on else None)
+            row.toggled.connect(
+                lambda on, choice=row.choice: self._choose(opened, choice) if on else None
+            )
             column.addWidget(row)
         self._content.addWidget(box)
         return rows
@@ -309,16 +319,16 @@ class RepositoryPage(PartPage):
             drafts: Whether the repository has only drafters.
         """
         card = Panel("card", "nothingToGet", margins=(2.5, 2, 2.5, 2))
-        what = self.tr("There is no GGUF file here that Hearth can run.")
-        do = self.tr("Go back and search for the model’s name with “GGUF”.")
+        text = self.tr("There is no GGUF file here that Hearth can run.")
+        advice = self.tr("Go back and search for the model’s name with “GGUF”.")
         if drafts:
-            what = self.tr("This is a drafter, not a model to chat with.")
-            do = self.tr(
+            text = self.tr("This is a drafter, not a model to chat with.")
+            advice = self.tr(
                 "It helps the model in its name to answer faster. Download that model: its "
                 "drafter is included where there is one."
             )
-        card.box.addWidget(Label(what, "strong", wrap=True))
-        card.box.addWidget(Label(do, "muted", wrap=True))
+        card.box.addWidget(Label(text, "strong", wrap=True))
+        card.box.addWidget(Label(advice, "muted", wrap=True))
         return card
 
     def _act(self, name: str) -> None:

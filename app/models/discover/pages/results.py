@@ -24,31 +24,31 @@ from engines.errors import UserError
 class ResultRow(RowButton):
     """The row of one result; a click opens the repository."""
 
-    def __init__(self, found: SearchResult, parent: QWidget | None = None) -> None:
-        name, owner = split_name(found.id)
-        facts = _facts(found)
-        super().__init__(f"result-{found.id}", f"{name}, {', '.join((owner, *facts))}", parent)
+    def __init__(self, result: SearchResult, parent: QWidget | None = None) -> None:
+        name, owner = split_name(result.id)
+        facts = _facts(result)
+        super().__init__(f"result-{result.id}", f"{name}, {', '.join((owner, *facts))}", parent)
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(ElidedLabel(name, "strong"))
         texts.addWidget(ElidedLabel(" · ".join((owner, *facts)), "small"))
         self.box.addLayout(texts, 1)
-        if found.gate != "open":
+        if result.gate != "open":
             self.box.addWidget(Picture("lock", "muted", 16))
-            badge = Label(gate_word(found.gate), "badge", name="gateBadge")
+            badge = Label(gate_word(result.gate), "badge", name="gateBadge")
             self.box.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
         self.box.addWidget(Picture("forward", "muted", 16))
         self.let_clicks_through()
 
 
-def _facts(found: SearchResult) -> list[str]:
+def _facts(result: SearchResult) -> list[str]:
     facts = []
-    if found.parameters:
-        facts.append(parameters(found.parameters))
-    facts.append(downloads(found.downloads))
-    facts.append(found.licence or _tr("no licence given"))
-    if found.updated is not None:
-        facts.append(ago(found.updated))
+    if result.parameters:
+        facts.append(parameters(result.parameters))
+    facts.append(downloads(result.downloads))
+    facts.append(result.licence or _tr("no licence given"))
+    if result.updated is not None:
+        facts.append(ago(result.updated))
     return facts
 
 
@@ -78,26 +78,29 @@ class Results(QWidget):
         self._column.setSpacing(GRID)
 
     def show_searching(self) -> None:
+        """Show that a search is under way."""
         self._show(Label(self.tr("Searching…"), "muted", name="searching"))
 
-    def show_found(self, found: Sequence[SearchResult]) -> None:
-        if not found:
+    def show_results(self, results: Sequence[SearchResult]) -> None:
+        """Show a row for each result, or that nothing was found."""
+        if not results:
             self._show(self._nothing())
             return
-        if len(found) == 1:
+        if len(results) == 1:
             text = self.tr("One model")
-        elif len(found) < Query.limit:
+        elif len(results) < Query.limit:
             text = self.tr("{count} models")
         else:
             text = self.tr("The first {count} models; add words to narrow the search")
-        rows: list[QWidget] = [Label(text.format(count=len(found)), "group", name="resultCount")]
-        for one in found:
-            row = ResultRow(one)
-            row.clicked.connect(lambda _=False, repo=one.id: self.opened.emit(repo))
+        rows: list[QWidget] = [Label(text.format(count=len(results)), "group", name="resultCount")]
+        for result in results:
+            row = ResultRow(result)
+            row.clicked.connect(lambda _=False, repo=result.id: self.opened.emit(repo))
             rows.append(row)
         self._show(*rows)
 
     def show_problem(self, error: UserError) -> None:
+        """Show why the search failed, with a button to repeat it."""
         card = ProblemCard(error, (("searchAgain", "again", self.tr("Try again")),))
         card.acted.connect(lambda _: self.again.emit())
         self._show(card)

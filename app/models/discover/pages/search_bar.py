@@ -30,7 +30,7 @@ class SearchBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("hubSearch")
-        self._asked = False
+        self._has_searched = False
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
@@ -42,9 +42,9 @@ class SearchBar(QWidget):
             hint=self.tr("Search huggingface.co, such as “gemma” or “coder”"),
             clears=True,
         )
-        self.words.returnPressed.connect(self.ask)
+        self.words.returnPressed.connect(self.search_now)
         button = LabelledButton("search", self.tr("Search"), "hubSearchButton")
-        button.clicked.connect(self.ask)
+        button.clicked.connect(self.search_now)
         row.addWidget(self.words, 1)
         row.addWidget(button)
         column.addLayout(row)
@@ -52,6 +52,7 @@ class SearchBar(QWidget):
 
     @property
     def query(self) -> Query:
+        """The search as it is entered at the moment."""
         return Query(
             words=self.words.text().strip(),
             sort=cast(Sort, self._sort.currentData()),
@@ -69,17 +70,17 @@ class SearchBar(QWidget):
         for chip in (self._fits, self._mtp):
             chip.setChecked(False)
         self._licence.setCurrentIndex(0)
-        self.ask()
+        self.search_now()
 
-    def ask(self) -> None:
+    def search_now(self) -> None:
         """Emit `search` with the current words and filters."""
-        self._asked = True
+        self._has_searched = True
         self.search.emit(self.query, self.fits)
 
-    def _ask_again(self) -> None:
+    def _search_again(self) -> None:
         """Search again after a filter changed, if there was a search before."""
-        if self._asked:
-            self.ask()
+        if self._has_searched:
+            self.search_now()
 
     def _filters(self) -> FlowRow:
         self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
@@ -87,7 +88,7 @@ class SearchBar(QWidget):
         self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
         self._mtp.setToolTip(mtp_tip())
         for chip in (self._fits, self._mtp):
-            chip.clicked.connect(self._ask_again)
+            chip.clicked.connect(self._search_again)
         self._licence = ComboBox()
         self._licence.setObjectName("filterLicence")
         self._licence.setAccessibleName(self.tr("Licence"))
@@ -106,5 +107,5 @@ class SearchBar(QWidget):
         for order, text in orders:
             self._sort.addItem(text, order)
         for box in (self._licence, self._sort):
-            box.activated.connect(self._ask_again)
+            box.activated.connect(self._search_again)
         return FlowRow(self._fits, self._mtp, self._licence, self._sort)

@@ -22,7 +22,7 @@ class TokenDialog(FormDialog):
     """The dialog for an access token; its owner answers with `show_saved` or `show_problem`.
 
     Args:
-        kept: A sentence that says where the token will be stored.
+        storage: A sentence that says where the token will be stored.
         warns: Whether that sentence is a warning.
         save: Tests and stores the token.
         where: Opens the page on which tokens are created.
@@ -31,7 +31,7 @@ class TokenDialog(FormDialog):
 
     def __init__(
         self,
-        kept: str,
+        storage: str,
         warns: bool,
         save: Callable[[str], object],
         where: Callable[[], object],
@@ -53,12 +53,12 @@ class TokenDialog(FormDialog):
             parent=parent,
         )
         words = self.tr(
-            "It shows the Hub that you have accepted a model’s terms. One that may only "
-            "read is enough. It goes to the Hub and to nobody else."
+            "It shows the Hub that you have accepted a model’s terms. Read access is "
+            "enough. Hearth sends it to the Hub and to nobody else."
         )
         self._field = LineField("token", self.tr("Access token"), hint="hf_…", secret=True)
-        self._kept = Label(kept, "caution" if warns else "small", name="tokenKept", wrap=True)
-        parts = Label(words, wrap=True), self._field, self._kept, self.problem
+        self._storage = Label(storage, "caution" if warns else "small", name="tokenKept", wrap=True)
+        parts = Label(words, wrap=True), self._field, self._storage, self.problem
         self.lay_out(*parts, first=self._field)
         self.save_if(lambda: self._field.words, self._field.textChanged)
 
@@ -71,17 +71,18 @@ class TokenDialog(FormDialog):
             warning: What the user should know about the place where it is stored.
         """
         if account is not None:
-            said = self.tr("Saved. The token belongs to {account}.").format(account=account)
+            text = self.tr("Saved. The token belongs to {account}.").format(account=account)
         else:
-            said = " ".join((self.tr("Saved."), translated(untested or "")))
-        self.say(said, "good")
-        self._kept.setText(translated(warning or "") or self._kept.text())
+            text = " ".join((self.tr("Saved."), translated(untested or "")))
+        self.say(text, "good")
+        self._storage.setText(translated(warning or "") or self._storage.text())
         self._field.clear()
         self._field.setEnabled(False)
         self.leave.redraw("", self.tr("Close"))
         self.leave.setFocus()
 
     def show_problem(self, error: UserError) -> None:
+        """Show why the token was not stored, and let the user enter another."""
         super().show_problem(error)
         self._field.selectAll()
 
@@ -93,10 +94,10 @@ class TokenQuestion(QObject):
         where: Returns the address of the page on which tokens are created.
 
     Signals:
-        kept: A new token was stored.
+        saved: A new token was stored.
     """
 
-    kept = Signal()
+    saved = Signal()
 
     def __init__(
         self, token: HubToken, where: Callable[[], str], notifier: Notifier, window: QWidget
@@ -115,21 +116,22 @@ class TokenQuestion(QObject):
     def _open(self, warning: str) -> None:
         if self._dialog is not None and self._dialog.is_open:
             return
-        kept = translated(warning) or self.tr(
+        storage = translated(warning) or self.tr(
             "It is stored in the system’s keyring, never in a file."
         )
 
         def save(token: str) -> None:
-            self._service.keep(token, self._kept, dialog.failure_handler(self._notifier.error))
+            failed = dialog.failure_handler(self._notifier.error)
+            self._service.keep(token, self._show_saved, failed)
 
         def show_where() -> None:
             self._notifier.offer_to_open(self._where())
 
-        dialog = TokenDialog(kept, bool(warning), save, show_where, self._window)
+        dialog = TokenDialog(storage, bool(warning), save, show_where, self._window)
         self._dialog = dialog
         dialog.open()
 
-    def _kept(self, kept: KeptToken) -> None:
+    def _show_saved(self, saved: KeptToken) -> None:
         if self._dialog is not None and self._dialog.is_open:
-            self._dialog.show_saved(kept.account, kept.why_untested, kept.status.warning)
-        self.kept.emit()
+            self._dialog.show_saved(saved.account, saved.why_untested, saved.status.warning)
+        self.saved.emit()

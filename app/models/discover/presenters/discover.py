@@ -14,10 +14,16 @@ from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Failed, Tasks
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.services.projectors import Projectors
-from app.models.discover.values.offers import Beside, Choice, Judged, Offer, Opened
+from app.models.discover.values.offers import (
+    Choice,
+    ChoiceVerdict,
+    CompanionFile,
+    Offer,
+    OpenedRepository,
+)
 from app.models.downloads.services.queue import DownloadQueue
-from app.models.downloads.values.downloads import Download, Wanted
-from app.models.downloads.values.wanted import wanted, wanted_file
+from app.models.downloads.values.downloads import Download, DownloadRequest
+from app.models.downloads.values.requests import choice_request, file_request
 from app.models.hub.client import Hub
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult, Variant
@@ -95,19 +101,21 @@ class Discover:
         """
 
         def work() -> Sequence[SearchResult]:
-            asked = query
+            narrowed = query
             if fits:
-                asked = replace(query, most_parameters=most_parameters(_memory(self._hardware())))
-            return self._hub.search(asked)
+                narrowed = replace(
+                    query, most_parameters=most_parameters(_memory(self._hardware()))
+                )
+            return self._hub.search(narrowed)
 
         self._searches.run(work, done, failed)
 
-    def open(self, repo: str, done: Callable[[Opened], object], failed: Failed) -> None:
+    def open(self, repo: str, done: Callable[[OpenedRepository], object], failed: Failed) -> None:
         """Describe a repository; only the latest request is answered."""
 
-        def work() -> Opened:
+        def work() -> OpenedRepository:
             repository = self._hub.repository(repo)
-            return Opened(
+            return OpenedRepository(
                 repository,
                 choices_of(repository, self._fitting.quick),
                 repository.gate != "open" and self._has_token(),
@@ -118,12 +126,16 @@ class Discover:
         self._cards.forget()
         self._pages.run(work, done, failed)
 
-    def card(self, opened: Opened, done: Callable[[str], object], failed: Failed) -> None:
+    def card(self, opened: OpenedRepository, done: Callable[[str], object], failed: Failed) -> None:
         """Read the README of a repository, as markdown."""
         self._cards.run(lambda: self._hub.card(opened.repository), done, failed)
 
     def judge(
-        self, opened: Opened, choice: Choice, done: Callable[[Judged], object], failed: Failed
+        self,
+        opened: OpenedRepository,
+        choice: Choice,
+        done: Callable[[ChoiceVerdict], object],
+        failed: Failed,
     ) -> None:
         """Compute the exact memory need of a choice, from the headers of its files."""
         repository, load_options = opened.repository, load_options_of(self._settings.current)
@@ -131,13 +143,13 @@ class Discover:
         def header_of(variant: Variant) -> Path:
             return self._hub.headers(repository, variant, self._headers)
 
-        def work() -> Judged:
+        def work() -> ChoiceVerdict:
             model = header_of(choice.variant)
             header = read_header(model)
             drafter = header_of(Variant("", (choice.drafter,))) if choice.drafter else None
             report = self._fitting.report(model, header, load_options, drafter)
             fit = report.fit
-            return Judged(
+            return ChoiceVerdict(
                 repository.id,
                 choice.variant.label,
                 fit.verdict,
@@ -150,7 +162,7 @@ class Discover:
 
     def get(
         self,
-        opened: Opened,
+        opened: OpenedRepository,
         choice: Choice,
         done: Callable[[Download], object],
         failed: Failed,
@@ -162,7 +174,7 @@ class Discover:
         Args:
             projector: Whether to include its projector.
         """
-        files = wanted(opened.repository, choice, projector=projector)
+        files = choice_request(opened.repository, choice, projector=projector)
         self._tasks.run(lambda: self._queue.add(files), done, failed, on=PAGES)
 
     def get_projector(
@@ -191,41 +203,41 @@ class Discover:
             repository = self._hub.repository(offer.repo)
             choice = next(
                 (
-                    it
-                    for it in choices_of(repository, self._fitting.quick)
-                    if same_label(it.variant.label, offer.label)
+                    choice
+                    for choice in choices_of(repository, self._fitting.quick)
+                    if same_label(choice.variant.label, offer.label)
                 ),
                 None,
             )
             if choice is None:
                 raise HubUnreadable(
                     N_("{repo} has no {label}.", repo=offer.repo, label=offer.label),
-                    N_("Its owner has changed what is there since Hearth’s list was made."),
+                    N_("Its owner has changed the files since Hearth’s list was made."),
                     N_("Open its page under “Details” and choose another size."),
                 )
-            beside, drafter = offer.drafter, None
-            if beside is not None and beside.repo == offer.repo:
-                named = _named(repository, beside.pattern)
-                choice = replace(choice, drafter=named or choice.drafter)
-            elif beside is not None and choice.drafter is None:
-                drafter = self._file_of(beside)
-            download = self._queue.add(wanted(repository, choice, projector=projector))
+            companion, drafter = offer.drafter, None
+            if companion is not None and companion.repo == offer.repo:
+                matching = _matching_file(repository, companion.pattern)
+                choice = replace(choice, drafter=matching or choice.drafter)
+            elif companion is not None and choice.drafter is None:
+                drafter = self._file_of(companion)
+            download = self._queue.add(choice_request(repository, choice, projector=projector))
             if drafter is not None:
                 self._queue.add(drafter)
             return download
 
         self._tasks.run(work, done, failed, on=PAGES)
 
-    def _file_of(self, beside: Beside) -> Wanted | None:
+    def _file_of(self, companion: CompanionFile) -> DownloadRequest | None:
         """Find a file in another repository.
 
         Returns:
             None if it is gone: the model is still downloaded without this helper.
         """
-        repository = self._hub.repository(beside.repo)
-        if file := _named(repository, beside.pattern):
-            return wanted_file(repository, file)
-        _log.warning("%s has no %s any more", beside.repo, beside.pattern)
+        repository = self._hub.repository(companion.repo)
+        if file := _matching_file(repository, companion.pattern):
+            return file_request(repository, file)
+        _log.warning("%s has no %s any more", companion.repo, companion.pattern)
         return None
 
     def _has_token(self) -> bool:
@@ -239,9 +251,11 @@ class Discover:
             return False
 
 
-def _named(repository: Repository, pattern: str) -> RepoFile | None:
-    files = (it for it in repository.files if fnmatchcase(PurePosixPath(it.path).name, pattern))
-    return next(files, None)
+def _matching_file(repository: Repository, pattern: str) -> RepoFile | None:
+    matching = (
+        file for file in repository.files if fnmatchcase(PurePosixPath(file.path).name, pattern)
+    )
+    return next(matching, None)
 
 
 def _memory(hardware: Hardware) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.models.discover.values.offers import Beside, KnownFamily, Offer, OfferKind, Offers
+from app.models.discover.values.offers import CompanionFile, KnownFamily, Offer, OfferKind, Offers
 from app.models.library.presenters.memory_uses import uses_of
 
 if TYPE_CHECKING:
@@ -77,15 +77,17 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         pick.licence.note,
         pick.mtp,
         pick.verdict,
-        _beside(pick, size) if pick.parts.drafter else None,
+        _drafter_file(pick, size) if pick.parts.drafter else None,
         pick.projector_bytes,
     )
 
 
-def _beside(pick: Pick, size: Size) -> Beside | None:
+def _drafter_file(pick: Pick, size: Size) -> CompanionFile | None:
     """Return the separate drafter file that was counted in; None if there is none."""
     chosen = next(
-        it for it in size.variants if (it.repo, it.quantisation) == (pick.repo, pick.variant)
+        variant
+        for variant in size.variants
+        if (variant.repo, variant.quantisation) == (pick.repo, pick.variant)
     )
     file = size.drafter_of(chosen)
-    return Beside(file.repo, file.pattern) if file else None
+    return CompanionFile(file.repo, file.pattern) if file else None

@@ -24,7 +24,7 @@ class Suggestions(QObject):
     """Recommends models without asking any other computer.
 
     Attributes:
-        told: The last value of `offered`.
+        last_offers: The last value of `offered`.
 
     Signals:
         offered: The Offers.
@@ -51,12 +51,12 @@ class Suggestions(QObject):
         self._hardware = hardware
         self._clock = clock
         self._tasks = tasks
-        self._asked_at = -FRESH_S
-        self.told: Offers | None = None
+        self._recommended_at = -FRESH_S
+        self.last_offers: Offers | None = None
 
     def recommend_again(self) -> None:
         """Recommend again if the last time was `FRESH_S` ago: free memory can have changed."""
-        if self._clock() - self._asked_at >= FRESH_S:
+        if self._clock() - self._recommended_at >= FRESH_S:
             self.recommend(only_news=True)
 
     def recommend(self, *, only_news: bool = False) -> None:
@@ -65,7 +65,7 @@ class Suggestions(QObject):
         Args:
             only_news: Whether to emit nothing if the offers look the same as before.
         """
-        self._asked_at = self._clock()
+        self._recommended_at = self._clock()
 
         def work() -> Offers:
             from app.models.discover.presenters.offering import offers_of
@@ -76,14 +76,14 @@ class Suggestions(QObject):
         def done(offers: Offers) -> None:
             from app.models.discover.values.offers import look_alike
 
-            if only_news and self.told is not None and look_alike(self.told, offers):
+            if only_news and self.last_offers is not None and look_alike(self.last_offers, offers):
                 return
-            self.told = offers
+            self.last_offers = offers
             self.offered.emit(offers)
 
         def failed(error: Exception) -> None:
-            self.told = None
-            self._asked_at = -FRESH_S
+            self.last_offers = None
+            self._recommended_at = -FRESH_S
             tell(error)
 
         tell = error_handler(self.failed.emit, self.crashed.emit)

@@ -24,25 +24,26 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Refreshed:
+class RefreshResult:
     """The result of a refresh.
 
     Attributes:
-        told: Repositories that the Hub described.
+        described: Repositories that the Hub described.
         missing: The other repositories, each with the reason.
     """
 
-    told: tuple[str, ...]
+    described: tuple[str, ...]
     missing: tuple[tuple[str, str], ...]
 
 
-class KnownRepositoriesBook:
+class RepositoryBook:
     """The file that stores the answers; an unreadable file counts as empty."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def read(self) -> KnownRepositories:
+        """Return the stored answers; empty if there are none or they cannot be read."""
         from app.models.discover.values.catalogue_sizes import KnownRepositories
 
         try:
@@ -53,7 +54,7 @@ class KnownRepositoriesBook:
             logger.warning("what the Hub told before cannot be read: %s", error)
             return KnownRepositories()
 
-    def add(self, found: dict[str, Repository]) -> None:
+    def add(self, repositories: dict[str, Repository]) -> None:
         """Add repositories, or replace them.
 
         Raises:
@@ -61,17 +62,17 @@ class KnownRepositoriesBook:
         """
         from app.models.discover.values.catalogue_sizes import KnownRepositories
 
-        known = KnownRepositories(repositories={**self.read().repositories, **found})
+        known = KnownRepositories(repositories={**self.read().repositories, **repositories})
         write_whole(self._file, known.model_dump_json(indent=1) + "\n")
 
 
 def refresh(
     hub: Hub,
     repos: Sequence[str],
-    book: KnownRepositoriesBook,
+    book: RepositoryBook,
     cancel: CancelToken,
     progress: Callable[[float], None] = lambda _: None,
-) -> Refreshed:
+) -> RefreshResult:
     """Ask for one repository after another; keep the stored facts of those that fail.
 
     A repository that is gone or needs an account does not stop the refresh; an error that would
@@ -83,21 +84,21 @@ def refresh(
     Raises:
         DataFolderReadOnly, DiskFull
     """
-    found: dict[str, Repository] = {}
+    repositories: dict[str, Repository] = {}
     missing: list[tuple[str, str]] = []
     for at, repo in enumerate(repos):
         progress(at / len(repos))
         if cancel.cancelled:
-            missing += [(it, N_("It was stopped before its turn.")) for it in repos[at:]]
+            missing += [(other, N_("It was stopped before its turn.")) for other in repos[at:]]
             break
         try:
-            found[repo] = hub.repository(repo, purpose="refresh the catalogue")
+            repositories[repo] = hub.repository(repo, purpose="refresh the catalogue")
         except (RepositoryUnknown, GatedRepository) as error:
             missing.append((repo, joined(" ", (error.what, error.why))))
         except AppError as error:
-            missing += [(it, joined(" ", (error.what, error.why))) for it in repos[at:]]
+            missing += [(other, joined(" ", (error.what, error.why))) for other in repos[at:]]
             break
     progress(1.0)
-    if found:
-        book.add(found)
-    return Refreshed(tuple(found), tuple(missing))
+    if repositories:
+        book.add(repositories)
+    return RefreshResult(tuple(repositories), tuple(missing))

@@ -25,7 +25,7 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
     chosen = choose(repository.files, repository.id)
 
     def fits(variant: Variant) -> Verdict:
-        drafter = chosen.along_with(variant)
+        drafter = chosen.drafter_for(variant)
         return quick(variant.size_bytes + (drafter.size if drafter else 0))
 
     best = best_variant(repository.variants, fits)
@@ -35,7 +35,7 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
             quantisation_of(variant.label).words,
             fits(variant),
             variant == best,
-            chosen.along_with(variant),
+            chosen.drafter_for(variant),
             chosen.projector_for(variant),
         )
         for variant in repository.variants

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from app.base.errors import CatalogueInvalid, FileNotOnHub
 from app.models.discover.values.offers import ProjectorOffer
-from app.models.downloads.values.downloads import Wanted
-from app.models.downloads.values.wanted import wanted_file
+from app.models.downloads.values.downloads import DownloadRequest
+from app.models.downloads.values.requests import file_request
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import RepoFile
 from app.models.library.values.entry import ModelEntry
@@ -55,10 +55,12 @@ class Projectors:
         except CatalogueInvalid as error:
             _log.warning("the catalogue was not asked for a projector: %s", error)
             return None
-        found = (it.projector for it in sizes if it.projector and repo in it.repositories)
-        return next(found, None)
+        projectors = (
+            size.projector for size in sizes if size.projector and repo in size.repositories
+        )
+        return next(projectors, None)
 
-    def wanted(self, entry: ModelEntry) -> Wanted:
+    def wanted(self, entry: ModelEntry) -> DownloadRequest:
         """Ask the Hub for the projector of a model on this computer, at the model's own commit.
 
         Raises:
@@ -67,14 +69,16 @@ class Projectors:
         """
         repository = self._hub().repository(entry.repo or "", entry.revision or "main")
         chosen = choose(repository.files, repository.id)
-        mine = [
-            it for it in chosen.variants if any(file.path == entry.file for file in it.files)
+        variants = [
+            variant
+            for variant in chosen.variants
+            if any(file.path == entry.file for file in variant.files)
         ] or list(chosen.variants)
-        found: RepoFile | None = chosen.projector_for(mine[0]) if mine else None
-        if found is None:
+        projector: RepoFile | None = chosen.projector_for(variants[0]) if variants else None
+        if projector is None:
             raise FileNotOnHub(
                 N_("{id} has no projector.", id=repository.id),
-                N_("Its owner has put none there, or has taken it away."),
-                N_("Choose another model that sees."),
+                N_("Its owner has not published one, or has removed it."),
+                N_("Choose another model that can see pictures."),
             )
-        return wanted_file(repository, found)
+        return file_request(repository, projector)

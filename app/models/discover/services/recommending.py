@@ -14,7 +14,7 @@ from engines.disk import free_bytes
 from engines.sentences import N_
 
 if TYPE_CHECKING:
-    from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook, Refreshed
+    from app.models.discover.services.catalogue_refresh import RefreshResult, RepositoryBook
     from app.models.discover.values.catalogue import Catalogue
     from app.models.discover.values.recommend import Recommendation
     from app.models.hub.client import Hub
@@ -51,10 +51,10 @@ class Recommending:
         self._hub = hub
 
     @cached_property
-    def _known(self) -> KnownRepositoriesBook:
-        from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook
+    def _known_repositories(self) -> RepositoryBook:
+        from app.models.discover.services.catalogue_refresh import RepositoryBook
 
-        return KnownRepositoriesBook(self._folder / "catalogue-sizes.json")
+        return RepositoryBook(self._folder / "catalogue-sizes.json")
 
     def catalogue(self) -> Catalogue:
         """Read the catalogue.
@@ -93,13 +93,13 @@ class Recommending:
             hardware,
             catalogue,
             BandwidthBook(self._folder / "bandwidth.json").of(hardware),
-            known_sizes(catalogue, self._known.read().repositories),
+            known_sizes(catalogue, self._known_repositories.read().repositories),
             free_bytes(self._models()),
         )
 
     def refresh(
         self, cancel: CancelToken, progress: Callable[[float], None] = lambda _: None
-    ) -> Refreshed:
+    ) -> RefreshResult:
         """Ask the Hub for the real sizes and hashes.
 
         Raises:
@@ -108,7 +108,9 @@ class Recommending:
         from app.models.discover.services.catalogue_refresh import refresh
         from app.models.discover.values.catalogue_sizes import repositories
 
-        return refresh(self._hub(), repositories(self.catalogue()), self._known, cancel, progress)
+        return refresh(
+            self._hub(), repositories(self.catalogue()), self._known_repositories, cancel, progress
+        )
 
     def _own_text(self) -> str | None:
         try:

@@ -91,6 +91,7 @@ class CatalogueVariant(_Value):
 
     @property
     def name(self) -> str:
+        """The name by which it is downloaded: owner/name:LABEL."""
         return f"{self.repo}:{self.quantisation}"
 
 
@@ -181,7 +182,9 @@ class Size(_Value):
     @property
     def repositories(self) -> tuple[str, ...]:
         """The repositories that hold it, the preferred one first."""
-        repos = [it.repo for it in self.variants] + ([self.drafter.repo] if self.drafter else [])
+        repos = [variant.repo for variant in self.variants] + (
+            [self.drafter.repo] if self.drafter else []
+        )
         return tuple(dict.fromkeys(repos))
 
     def drafter_of(self, variant: CatalogueVariant) -> File | None:
@@ -190,8 +193,8 @@ class Size(_Value):
         Returns:
             None if the variant's own file drafts, or if nothing does.
         """
-        inside = self.mtp.kind == "embedded" and variant.head
-        return None if inside or self.mtp.kind == "none" else self.drafter
+        own_file_drafts = self.mtp.kind == "embedded" and variant.head
+        return None if own_file_drafts or self.mtp.kind == "none" else self.drafter
 
 
 class Family(_Value):
@@ -204,6 +207,7 @@ class Family(_Value):
     sizes: tuple[Size, ...]
 
     def licence_of(self, size: Size) -> Licence:
+        """Return a size's own licence, or else the family's."""
         return size.licence or self.licence
 
 
@@ -238,7 +242,7 @@ class Catalogue(_Value):
             [family.id for family in self.families],
             [size.id for family in self.families for size in family.sizes],
         ):
-            if double := next((it for it in ids if ids.count(it) > 1), None):
+            if double := next((id_ for id_ in ids if ids.count(id_) > 1), None):
                 raise ValueError(f"the id “{double}” is there twice")
         return self
 
@@ -281,9 +285,9 @@ def load_catalogue(
             N_("{place}: {reason}", place=place, reason=_reason(error, extension)),
             N_("Correct it, or move the file away to use Hearth’s own list."),
         ) from error
-    known = own.sizes.keys() | {family.id for family in (*own.families, *merged.families)}
+    known_ids = own.sizes.keys() | {family.id for family in (*own.families, *merged.families)}
     for hidden in change.hide:
-        if hidden not in known:
+        if hidden not in known_ids:
             raise CatalogueInvalid(
                 N_("Your catalogue file cannot be used."),
                 N_(
@@ -302,7 +306,7 @@ def _merged(own: Catalogue, change: Extension) -> Catalogue:
         before = families.get(family.id)
         families[family.id] = family if before is None else _with_sizes(before, family)
     hidden = set(change.hide)
-    shown = (
+    visible = (
         family.model_copy(
             update={"sizes": tuple(size for size in family.sizes if size.id not in hidden)}
         )
@@ -312,7 +316,7 @@ def _merged(own: Catalogue, change: Extension) -> Catalogue:
     return Catalogue(
         version=1,
         sources=own.sources | change.sources,
-        families=tuple(family for family in shown if family.sizes),
+        families=tuple(family for family in visible if family.sizes),
     )
 
 

@@ -22,7 +22,7 @@ _F16: Final = 2
 _FEED_FORWARD: Final = 5
 # The planner derives from the architecture whether a model keeps a state and can roll it back.
 _RECURRENT: Final = "qwen35"
-_OTHERS: Final = "llama"
+_STATELESS: Final = "llama"
 # In a model that keeps a state, one in this many layers keeps a KV cache, as an MTP head does.
 _CACHED: Final = 4
 
@@ -64,7 +64,7 @@ def _header(
     shape = size.shape
     weights = sum(tensor.size_bytes for tensor in tensors)
     return GgufHeader(
-        architecture=_RECURRENT if shape.state else _OTHERS,
+        architecture=_RECURRENT if shape.state else _STATELESS,
         name=size.name,
         kind=kind,
         mtp=mtp,
@@ -129,15 +129,15 @@ def _caches(of_a_token: int, count: int, *, sliding: bool) -> tuple[CacheLayer, 
 
 def _tensors(weights: int, count: int, output: int) -> tuple[Tensor, ...]:
     """Return one tensor for each layer and one for the output, with all the bytes between them."""
-    found = []
+    tensors = []
     end = 0
     for layer in range(count):
         size = _share(weights - output, layer, count)
-        found.append(Tensor(f"blk.{layer}.weight", "", (size,), 0, size, end))
+        tensors.append(Tensor(f"blk.{layer}.weight", "", (size,), 0, size, end))
         end += size
     if output:
-        found.append(Tensor("output.weight", "", (output,), 0, output, end))
-    return tuple(found)
+        tensors.append(Tensor("output.weight", "", (output,), 0, output, end))
+    return tuple(tensors)
 
 
 def _share(amount: int, layer: int, count: int) -> int:

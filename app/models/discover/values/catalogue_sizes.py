@@ -33,32 +33,34 @@ def known_sizes(catalogue: Catalogue, known: Mapping[str, Repository]) -> dict[s
     for size in catalogue.sizes.values():
         for variant in size.variants:
             repository = known.get(variant.repo)
-            if repository and (found := _of_variant(repository, variant)):
-                sizes[variant.name] = found
+            if repository and (size_bytes := _of_variant(repository, variant)):
+                sizes[variant.name] = size_bytes
         for file in (size.drafter, size.projector):
             repository = known.get(file.repo) if file else None
-            if file and repository and (one := _of_file(repository, file)):
-                sizes[file_key(file)] = one
+            if file and repository and (size_bytes := _of_file(repository, file)):
+                sizes[file_key(file)] = size_bytes
     return sizes
 
 
 def _of_variant(repository: Repository, variant: CatalogueVariant) -> int:
     """Return the size in bytes of a quantisation; 0 if the repository does not have it."""
-    asked = variant.quantisation
-    found = [it for it in repository.variants if same_label(it.label, asked)]
-    exact = [it for it in found if it.label == asked.upper()]
-    return next((it.size_bytes for it in (*exact, *found)), 0)
+    label = variant.quantisation
+    matching = [variant for variant in repository.variants if same_label(variant.label, label)]
+    exact = [variant for variant in matching if variant.label == label.upper()]
+    return next((variant.size_bytes for variant in (*exact, *matching)), 0)
 
 
 def _of_file(repository: Repository, file: File) -> int:
     """Return the size in bytes of the smallest file that matches the pattern; 0 if none does."""
-    found = [
-        it.size for it in repository.files if fnmatch(it.path.rpartition("/")[2], file.pattern)
+    sizes = [
+        listed.size
+        for listed in repository.files
+        if fnmatch(listed.path.rpartition("/")[2], file.pattern)
     ]
-    return min(found, default=0)
+    return min(sizes, default=0)
 
 
 def repositories(catalogue: Catalogue) -> tuple[str, ...]:
     """Return the catalogue's repositories, each once; each model's preferred one comes first."""
-    of_models: Iterable[tuple[str, ...]] = (it.repositories for it in catalogue.sizes.values())
+    of_models: Iterable[tuple[str, ...]] = (size.repositories for size in catalogue.sizes.values())
     return tuple(dict.fromkeys(repo for repos in of_models for repo in repos))

@@ -22,7 +22,7 @@ def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
     alike = [size for size in catalogue.sizes.values() if _has_shape(header, size)]
     if len(alike) > 1:
         alike = [size for size in alike if _plain(size.name) in _plain(header.name)]
-    helping = (it.drafter for it in alike if it.mtp.kind != "none" and it.mtp.help != "off")
+    helping = (size.drafter for size in alike if size.mtp.kind != "none" and size.mtp.help != "off")
     return next(filter(None, helping), None)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         VllmCheckpoint,
     )
 
-_NEEDS: Final[Mapping[str, float]] = {
+_NATIVE_FROM: Final[Mapping[str, float]] = {
     "fp8": 8.9, "nvfp4": 10.0, "int4": 8.0, "mxfp4": 8.0, "bf16": 8.0, "int8": 7.5, "fp16": 7.5,
 }  # fmt: skip
 """The compute capability from which a card computes natively in this precision.
@@ -27,9 +27,9 @@ _NEEDS: Final[Mapping[str, float]] = {
 On older cards vLLM unpacks the weights as it computes: they are as small, but slower.
 """
 
-_RUNS: Final[Mapping[str, float]] = {"mxfp4": 8.0}
-_RUNS_REST: Final = 7.5
-"""The compute capability from which vLLM runs precisions that are not in `_RUNS`.
+_RUNS_FROM: Final[Mapping[str, float]] = {"mxfp4": 8.0}
+_OTHERS_RUN_FROM: Final = 7.5
+"""The compute capability from which vLLM runs precisions that are not in `_RUNS_FROM`.
 
 Source: vLLM 0.33, `get_min_capability` of its quantisations.
 """
@@ -109,40 +109,55 @@ def counterparts(
     """
     if entry.engine == engine:
         return ()
-    local = [it for it in local if it.engine == engine and not it.drafts]
+    local = [model for model in local if model.engine == engine and not model.drafts]
     if entry.id in (STARTER, STARTER_CHECKPOINT):
         return tuple(
-            Counterpart(engine, it.name, "", it)
-            for it in local
-            if it.id in (STARTER, STARTER_CHECKPOINT)
+            Counterpart(engine, model.name, "", model)
+            for model in local
+            if model.id in (STARTER, STARTER_CHECKPOINT)
         )
     size = size_of(entry, catalogue)
     if size is None:
         return ()
-    mine = [_on_computer(size, it, engine) for it in local if size_of(it, catalogue) is size]
+    local_ones = [
+        _on_computer(size, model, engine) for model in local if size_of(model, catalogue) is size
+    ]
     offered: list[Counterpart] = []
     if engine == "vllm":
-        offered = [_checkpoint(size, it, card) for it in size.vllm]
+        offered = [_checkpoint(size, checkpoint, card) for checkpoint in size.vllm]
     elif engine == "llamacpp":
-        offered = [_gguf(size, it) for it in size.variants]
-    known = {it.repo.lower() for it in mine if it.repo}
-    more = [it for it in offered if engine == "llamacpp" or it.repo.lower() not in known]
-    return (*mine, *sorted(more, key=_rank))
+        offered = [_gguf(size, variant) for variant in size.variants]
+    local_repos = {counterpart.repo.lower() for counterpart in local_ones if counterpart.repo}
+    others = [
+        counterpart
+        for counterpart in offered
+        if engine == "llamacpp" or counterpart.repo.lower() not in local_repos
+    ]
+    return (*local_ones, *sorted(others, key=_rank))
 
 
 def checkpoints_of(size: Size, card: Card | None) -> tuple[Counterpart, ...]:
     """List a catalogue model's checkpoints for vLLM, those that suit the card first."""
-    return tuple(sorted((_checkpoint(size, it, card) for it in size.vllm), key=_rank))
+    return tuple(
+        sorted((_checkpoint(size, checkpoint, card) for checkpoint in size.vllm), key=_rank)
+    )
 
 
-def best(found: Iterable[Counterpart]) -> Counterpart | None:
+def best(candidates: Iterable[Counterpart]) -> Counterpart | None:
     """Return the counterpart to switch to: a local one, or one that suits this computer."""
-    return next((it for it in found if it.entry is not None or not it.why_not), None)
+    return next(
+        (
+            counterpart
+            for counterpart in candidates
+            if counterpart.entry is not None or not counterpart.why_not
+        ),
+        None,
+    )
 
 
-def shown(found: Sequence[Counterpart]) -> Counterpart | None:
+def best_or_nearest(candidates: Sequence[Counterpart]) -> Counterpart | None:
     """Return the counterpart to show: the best one, or the nearest unsuitable one."""
-    return best(found) or next(iter(found), None)
+    return best(candidates) or next(iter(candidates), None)
 
 
 def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
@@ -150,22 +165,22 @@ def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
     if (size := _by_repository(entry, catalogue)) is not None:
         return size
     names = (_plain(entry.served), _plain(entry.name), _plain(entry.path.name))
-    found = [
+    matching = [
         size
         for size in catalogue.sizes.values()
         if any(_names(name, _plain(size.id)) for name in names)
     ]
-    return max(found, key=lambda size: len(size.id), default=None)
+    return max(matching, key=lambda size: len(size.id), default=None)
 
 
-def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
+def surely_same(first: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
     """Return whether two entries are surely the same model, by their repositories.
 
     Names are not enough: derived models carry the name of the original too.
     """
-    if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
+    if {first.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
         return True
-    size = _by_repository(one, catalogue)
+    size = _by_repository(first, catalogue)
     return size is not None and size is _by_repository(other, catalogue)
 
 
@@ -173,60 +188,80 @@ def advised_depth(entry: ModelEntry, catalogue: Catalogue) -> int | None:
     """Return how many tokens to draft ahead in vLLM, as the makers advise; None if they do not."""
     size = size_of(entry, catalogue)
     checkpoints = size.vllm if size else ()
-    same = [it for it in checkpoints if entry.repo and it.repo.lower() == entry.repo.lower()]
-    return next((depth for it in (*same, *checkpoints) if (depth := _depth(it))), None)
+    same = [
+        checkpoint
+        for checkpoint in checkpoints
+        if entry.repo and checkpoint.repo.lower() == entry.repo.lower()
+    ]
+    return next(
+        (depth for checkpoint in (*same, *checkpoints) if (depth := _depth(checkpoint))), None
+    )
 
 
 def _by_repository(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
     if not entry.repo:
         return None
     for size in catalogue.sizes.values():
-        repos = {*size.repositories, *(it.repo for it in size.vllm)}
+        repos = {*size.repositories, *(checkpoint.repo for checkpoint in size.vllm)}
         if entry.repo.lower() in {repo.lower() for repo in repos}:
             return size
     return None
 
 
 def _on_computer(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpart:
-    offered = next((it for it in size.vllm if it.repo == entry.repo), None)
+    offered = next((checkpoint for checkpoint in size.vllm if checkpoint.repo == entry.repo), None)
     depth = _depth(offered) if offered else None
     label = offered.precision.upper() if offered else ""
     return Counterpart(engine, entry.name, label, entry, entry.repo or "", depth=depth)
 
 
-def _checkpoint(size: Size, it: VllmCheckpoint, card: Card | None) -> Counterpart:
-    drafter = str((it.speculative or {}).get("model", ""))
-    size_bytes = round(it.gb.value * _GB) if it.gb else 0
-    why_not = _why_not(it, card)
+def _checkpoint(size: Size, checkpoint: VllmCheckpoint, card: Card | None) -> Counterpart:
+    drafter = str((checkpoint.speculative or {}).get("model", ""))
+    size_bytes = round(checkpoint.gb.value * _GB) if checkpoint.gb else 0
+    why_not = _why_not(checkpoint, card)
+    native_from = _NATIVE_FROM.get(checkpoint.precision.lower(), 8.0)
     return Counterpart(
-        "vllm", size.name, it.precision.upper(), None, it.repo, size_bytes, drafter, _depth(it),
-        why_not, card is not None and card.capability >= _NEEDS.get(it.precision.lower(), 8.0),
-    )  # fmt: skip
+        "vllm",
+        size.name,
+        checkpoint.precision.upper(),
+        repo=checkpoint.repo,
+        bytes=size_bytes,
+        drafter=drafter,
+        depth=_depth(checkpoint),
+        why_not=why_not,
+        computes=card is not None and card.capability >= native_from,
+    )
 
 
-def _gguf(size: Size, it: CatalogueVariant) -> Counterpart:
-    size_bytes = round(it.gb.value * _GB)
-    return Counterpart("llamacpp", size.name, it.quantisation, None, it.repo, size_bytes)
+def _gguf(size: Size, variant: CatalogueVariant) -> Counterpart:
+    size_bytes = round(variant.gb.value * _GB)
+    return Counterpart("llamacpp", size.name, variant.quantisation, None, variant.repo, size_bytes)
 
 
-def _least(it: VllmCheckpoint) -> float:
-    return _RUNS.get(it.precision.lower(), _RUNS_REST)
+def _least(checkpoint: VllmCheckpoint) -> float:
+    return _RUNS_FROM.get(checkpoint.precision.lower(), _OTHERS_RUN_FROM)
 
 
-def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
+def _why_not(checkpoint: VllmCheckpoint, card: Card | None) -> str:
     if card is None:
         return N_("This computer has no NVIDIA card for it.")
-    least = _least(it)
+    least = _least(checkpoint)
     if card.capability < least:
         return N_(
             "{precision} needs a card of compute capability {least}, and {name} has {capability}.",
-            precision=it.precision.upper(),
+            precision=checkpoint.precision.upper(),
             least=f"{least:g}",
             name=card.name,
             capability=f"{card.capability:g}",
         )
-    vram = it.vram_gb.value if it.vram_gb else it.gb.value * 1.1 if it.gb else 0.0
-    needed = vram + (_CONTEXT_GB if it.speculative else 0.0)
+    vram = (
+        checkpoint.vram_gb.value
+        if checkpoint.vram_gb
+        else checkpoint.gb.value * 1.1
+        if checkpoint.gb
+        else 0.0
+    )
+    needed = vram + (_CONTEXT_GB if checkpoint.speculative else 0.0)
     if needed * _GB > card.total_bytes:
         return N_(
             "It needs about {needed} GB, and {name} has {total_bytes}.",
@@ -237,19 +272,19 @@ def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
     return ""
 
 
-def _rank(it: Counterpart) -> tuple[bool, bool, int]:
+def _rank(counterpart: Counterpart) -> tuple[bool, bool, int]:
     """Return a sort key: suitable ones first, by precision, then those that lack the least."""
-    if it.engine == "llamacpp":
+    if counterpart.engine == "llamacpp":
         return False, False, 0  # in the catalogue's own order
-    if it.why_not:
-        return True, not it.computes, it.bytes
-    precision = it.label.lower()
+    if counterpart.why_not:
+        return True, not counterpart.computes, counterpart.bytes
+    precision = counterpart.label.lower()
     at = _ORDER.index(precision) if precision in _ORDER else len(_ORDER)
-    return False, not it.computes, at
+    return False, not counterpart.computes, at
 
 
-def _depth(it: VllmCheckpoint) -> int | None:
-    depth = (it.speculative or {}).get("num_speculative_tokens")
+def _depth(checkpoint: VllmCheckpoint) -> int | None:
+    depth = (checkpoint.speculative or {}).get("num_speculative_tokens")
     return depth if isinstance(depth, int) else None
 
 

@@ -18,7 +18,7 @@ _SLIGHT: Final = 0.02
 
 
 @dataclass(frozen=True)
-class Beside:
+class CompanionFile:
     """A file that belongs to a model, in any repository.
 
     Attributes:
@@ -78,7 +78,7 @@ class Offer:
     licence_note: str = ""
     mtp: str = ""
     fits: Fits = "fits"
-    drafter: Beside | None = None
+    drafter: CompanionFile | None = None
     projector_bytes: int = 0
 
 
@@ -94,11 +94,11 @@ class Offers:
     note: str = ""
 
 
-def look_alike(one: Offers, other: Offers) -> bool:
+def look_alike(first: Offers, second: Offers) -> bool:
     """Return whether the cards of both would look the same, give or take other programs' memory."""
-    if _without_others(one) != _without_others(other):
+    if _without_others(first) != _without_others(second):
         return False
-    pairs = zip(_uses(one), _uses(other), strict=True)
+    pairs = zip(_uses(first), _uses(second), strict=True)
     return all(abs(a.others - b.others) <= _SLIGHT * a.limit for a, b in pairs)
 
 
@@ -108,7 +108,8 @@ def _uses(offers: Offers) -> tuple[MemoryUse, ...]:
 
 def _without_others(offers: Offers) -> Offers:
     plain = (
-        replace(it, uses=tuple(replace(use, others=0) for use in it.uses)) for it in offers.offers
+        replace(offer, uses=tuple(replace(use, others=0) for use in offer.uses))
+        for offer in offers.offers
     )
     return replace(offers, offers=tuple(plain))
 
@@ -146,7 +147,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedRepository:
     """A repository with its choices.
 
     Attributes:
@@ -161,7 +162,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ChoiceVerdict:
     """The memory verdict on a choice.
 
     Attributes:

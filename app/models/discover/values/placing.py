@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 Device = Literal["graphics card", "graphics card and processor", "processor"]
 
-_EASY: Final = 0.85
+_ROOMY: Final = 0.85
 """A model that takes at most this share of the free memory leaves room for other programs."""
-_EASY_OF_MUCH: Final = 0.8
+_ROOMY_OF_MUCH: Final = 0.8
 _MUCH: Final = 16_000_000_000
 _MOST: Final = 0.97
 """The largest share of the free memory that is recommended.
@@ -69,8 +69,8 @@ class FreeMemory:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A variant of the catalogue at its place on a computer.
+class Placement:
+    """The place of a catalogue variant on a computer: its devices, memory and speed.
 
     Attributes:
         parts: The memory that it takes; only that of the card, for a model that is all on a card.
@@ -78,7 +78,7 @@ class Placed:
         have: Bytes that are free in its place.
         strain: The share of the free memory that it takes; with two memories, that of the scarcer
             one.
-        easy_share: The largest strain that leaves room for other programs.
+        roomy_share: The largest strain that leaves room for other programs.
         rate_known: Whether the speed of its memory is known.
         idle_card: Whether a graphics card of some size would have nothing to do.
     """
@@ -90,7 +90,7 @@ class Placed:
     share: float
     have: int
     strain: float
-    easy_share: float
+    roomy_share: float
     verdict: Verdict
     speed: Speed
     rate_known: bool
@@ -98,17 +98,18 @@ class Placed:
 
     @property
     def device(self) -> Device:
+        """The devices that would hold the model."""
         if self.share >= 1:
             return "graphics card"
         return "graphics card and processor" if self.share else "processor"
 
     @property
-    def easy(self) -> bool:
+    def leaves_room(self) -> bool:
         """Whether it leaves room for other programs."""
-        return self.strain <= self.easy_share
+        return self.strain <= self.roomy_share
 
     @property
-    def whole(self) -> bool:
+    def on_one_device(self) -> bool:
         """Whether one device holds all of it."""
         return self.share in (0, 1)
 
@@ -119,10 +120,11 @@ class Computer:
 
     hardware: Hardware
     bandwidth: Bandwidth
-    known: KnownSizes = field(default_factory=dict)
+    known_sizes: KnownSizes = field(default_factory=dict)
 
     @cached_property
     def room(self) -> FreeMemory:
+        """The memory that is free at the moment, by device."""
         ram = max(1, self.hardware.memory.available_bytes)
         gpus = cards_for(self.hardware)
         card = sum(map(usable_bytes, gpus))
@@ -140,12 +142,12 @@ def file_key(file: File) -> str:
 
 def file_bytes(computer: Computer, file: File) -> int:
     """Return a file's size as the Hub reports it, otherwise as the catalogue does."""
-    return computer.known.get(file_key(file), round(file.gb.value * 1e9))
+    return computer.known_sizes.get(file_key(file), round(file.gb.value * 1e9))
 
 
 def variant_bytes(computer: Computer, variant: CatalogueVariant) -> int:
     """Return a variant's size as the Hub reports it, otherwise as the catalogue does."""
-    return computer.known.get(variant.name, round(variant.gb.value * 1e9))
+    return computer.known_sizes.get(variant.name, round(variant.gb.value * 1e9))
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class _Model:
     drafter: DrafterFile | None
 
 
-def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placed:
+def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placement:
     """Place a model with this context, and with its drafter if that helps.
 
     The verdict is "no" if it does not fit.
@@ -171,7 +173,7 @@ def place(computer: Computer, size: Size, variant: CatalogueVariant, context: in
     model = _model(computer, size, variant)
     plan = _plan(computer, model, context, drafts=model.drafts)
     best = _placed(computer, model, context, plan)
-    if model.drafts and not (best.easy and best.whole):
+    if model.drafts and not (best.leaves_room and best.on_one_device):
         plan = _plan(computer, model, context, drafts=False)
         best = _placed(computer, model, context, plan)
     return best
@@ -201,10 +203,10 @@ def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> L
     return plan
 
 
-def _placed(computer: Computer, model: _Model, context: int, plan: LlamaPlan) -> Placed:
+def _placed(computer: Computer, model: _Model, context: int, plan: LlamaPlan) -> Placement:
     room, header = computer.room, model.header
-    its = model.drafter.header if model.drafter and plan.draft_max else None
-    fit = check(header, computer.hardware, plan, its)
+    drafter_header_ = model.drafter.header if model.drafter and plan.draft_max else None
+    fit = check(header, computer.hardware, plan, drafter_header_)
     share = share_on_cards(plan, header)
     on_card = share >= 1 and not room.shared
     parts = fit.split.gpu if on_card else fit.split.parts
@@ -212,9 +214,9 @@ def _placed(computer: Computer, model: _Model, context: int, plan: LlamaPlan) ->
     verdict: Verdict = "no" if strain > _MOST else fit.verdict
     if verdict != "no" and 0 < share < 1:
         verdict = "partial"
-    easy = _EASY if on_card else _easy_share(room.ram)
-    speed, known = _speed(computer, model.size, parts, share)
-    return Placed(
+    roomy_share = _ROOMY if on_card else _roomy_share(room.ram)
+    speed, rate_known = _speed(computer, model.size, parts, share)
+    return Placement(
         model.size,
         model.variant,
         context,
@@ -222,10 +224,10 @@ def _placed(computer: Computer, model: _Model, context: int, plan: LlamaPlan) ->
         share,
         fit.have_bytes,
         strain,
-        easy,
+        roomy_share,
         verdict,
         speed,
-        known,
+        rate_known,
         idle_card=not share and bool(room.gpus) and not (room.shared or room.tiny),
     )
 
@@ -238,8 +240,8 @@ def _strain(room: FreeMemory, split: Split, share: float) -> float:
     return max(own / room.ram, split.gpu.total / room.card if limited else 0.0)
 
 
-def _easy_share(ram: int) -> float:
-    return max(_EASY * min(ram, _MUCH), _EASY_OF_MUCH * ram) / ram
+def _roomy_share(ram: int) -> float:
+    return max(_ROOMY * min(ram, _MUCH), _ROOMY_OF_MUCH * ram) / ram
 
 
 def _speed(computer: Computer, size: Size, parts: Parts, share: float) -> tuple[Speed, bool]:
@@ -254,20 +256,20 @@ def _speed(computer: Computer, size: Size, parts: Parts, share: float) -> tuple[
     own = computer.bandwidth.memory
     readings = []
     at_least = False
-    known = True
+    rates_known = True
     if share < 1:
         readings.append(Reading(bytes_ * (1 - share), own, experts=experts))
     gpus = computer.room.gpus
     rooms = [max(1, usable_bytes(gpu)) for gpu in gpus]
-    for gpu, its in zip(gpus, rooms, strict=True) if share else ():
+    for gpu, gpu_room in zip(gpus, rooms, strict=True) if share else ():
         rate = computer.bandwidth.card(gpu)
-        known = known and (rate is not None or gpu.integrated)
+        rates_known = rates_known and (rate is not None or gpu.integrated)
         # An integrated GPU reads as fast as the processor, except Apple's, which read faster.
         as_card = not gpu.integrated or gpu.vendor == "apple"
         at_least = at_least or (rate is None and as_card)
-        of_it = bytes_ * share * its / sum(rooms)
-        readings.append(Reading(of_it, rate or own, as_card, experts))
-    return decoding_speed(readings, at_least=at_least), known
+        bytes_on_gpu = bytes_ * share * gpu_room / sum(rooms)
+        readings.append(Reading(bytes_on_gpu, rate or own, as_card, experts))
+    return decoding_speed(readings, at_least=at_least), rates_known
 
 
 def _is_mac(gpus: Iterable[Gpu]) -> bool:

@@ -1,8 +1,8 @@
 """Recommends the models that suit a computer, with the reason and the memory sum: pure.
 
-it = recommend(hardware, load_catalogue(text), bandwidth)
-if it.default:
-    print(it.default.sentence, it.default.command)
+recommendation = recommend(hardware, load_catalogue(text), bandwidth)
+if pick := recommendation.default:
+    print(pick.sentence, pick.command)
 
 The rule, in the order in which it decides:
 
@@ -33,7 +33,7 @@ from app.models.discover.values.placing import (
     Computer,
     Device,
     KnownSizes,
-    Placed,
+    Placement,
     file_bytes,
     place,
     variant_bytes,
@@ -119,6 +119,7 @@ class Pick:
 
     @property
     def tokens_per_s(self) -> float:
+        """The expected speed of writing, in tokens per second."""
         return self.speed.about
 
 
@@ -127,7 +128,7 @@ class Recommendation:
     """Up to three recommended models.
 
     Attributes:
-        note: What else the user should know; "" if nothing.
+        note: Further advice for the user; "" if there is none.
     """
 
     default: Pick | None
@@ -137,6 +138,7 @@ class Recommendation:
 
     @property
     def picks(self) -> tuple[Pick, ...]:
+        """The models that were found, the default first."""
         return tuple(pick for pick in (self.default, self.faster, self.smarter) if pick)
 
 
@@ -156,25 +158,29 @@ def recommend(
     computer = Computer(hardware, bandwidth, known_sizes or {})
     families = {size.id: family for family in catalogue.families for size in family.sizes}
     sizes = [size for size in catalogue.sizes.values() if size.role == "chat"]
-    placed = [it for size in sizes for it in _placings(computer, size)]
+    placed = [placing for size in sizes for placing in _placings(computer, size)]
     default = _default(placed)
     faster = _faster(placed, default) if default else None
     smarter = _smarter(placed, default) if default else None
-    chosen = [it for it in (default, faster, smarter) if it]
+    chosen = [placing for placing in (default, faster, smarter) if placing]
 
-    def pick(it: Placed | None, sentence: str) -> Pick | None:
-        return _pick(computer, families[it.size.id], it, sentence, disk_free) if it else None
+    def pick(placing: Placement | None, sentence: str) -> Pick | None:
+        return (
+            _pick(computer, families[placing.size.id], placing, sentence, disk_free)
+            if placing
+            else None
+        )
 
     picks = (
         pick(default, default_sentence(default) if default else ""),
         pick(faster, faster_sentence(faster, default) if faster and default else ""),
         pick(smarter, smarter_sentence(smarter, default) if smarter and default else ""),
     )
-    disk = [it.disk_bytes for it in picks if it and not it.disk_fits]
+    disk = [pick_.disk_bytes for pick_ in picks if pick_ and not pick_.disk_fits]
     return Recommendation(*picks, note(computer, len(sizes), chosen, disk, disk_free))
 
 
-def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
+def _placings(computer: Computer, size: Size) -> Iterable[Placement]:
     """Place each variant of a model that fits, with the long context if that fits easily.
 
     The short context is used instead if only it fits at all, fits easily, or fits on one device.
@@ -183,67 +189,69 @@ def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
     for variant in size.variants:
         if variant_bytes(computer, variant) > room.ram + room.card:
             continue  # on most computers few variants fit, so this saves most of the time
-        it = place(computer, size, variant, CONTEXT)
-        if not (it.easy and it.whole):
+        placing = place(computer, size, variant, CONTEXT)
+        if not (placing.leaves_room and placing.on_one_device):
             shorter = place(computer, size, variant, SHORT_CONTEXT)
-            better = shorter.easy and (shorter.whole or not it.easy)
-            it = shorter if it.verdict == "no" or better else it
-        if it.verdict != "no":
-            yield it
+            better = shorter.leaves_room and (shorter.on_one_device or not placing.leaves_room)
+            placing = shorter if placing.verdict == "no" or better else placing
+        if placing.verdict != "no":
+            yield placing
 
 
-def _quality(it: Placed) -> int:
+def _quality(placing: Placement) -> int:
     """Rate how good a model is in this place."""
-    quality = it.size.quality.value
-    if not it.whole or it.idle_card:
+    quality = placing.size.quality.value
+    if not placing.on_one_device or placing.idle_card:
         return quality - _SHARED
-    exact = quantisation_of(it.variant.quantisation).depth >= 8 and it.speed.about >= _QUICK
+    exact = (
+        quantisation_of(placing.variant.quantisation).depth >= 8 and placing.speed.about >= _QUICK
+    )
     return quality + _EIGHT_BITS if exact else quality
 
 
-def _default(placed: Iterable[Placed]) -> Placed | None:
-    easy = [it for it in placed if it.easy]
+def _default(placed: Iterable[Placement]) -> Placement | None:
+    roomy = [placing for placing in placed if placing.leaves_room]
     # An organisation's own catalogue can lack everyday models.
-    easy = [it for it in easy if it.size.everyday] or easy
-    quick = [it for it in easy if _reaches(it, _READING)]
+    roomy = [placing for placing in roomy if placing.size.everyday] or roomy
+    quick = [placing for placing in roomy if _reaches(placing, _READING)]
     if quick:
         return max(quick, key=_quality)
-    return max(easy, key=lambda it: it.speed.about, default=None)
+    return max(roomy, key=lambda placing: placing.speed.about, default=None)
 
 
-def _reaches(it: Placed, tokens_per_s: float) -> bool:
+def _reaches(placing: Placement, tokens_per_s: float) -> bool:
     """Return whether it is fast enough; a card of unknown speed counts as fast."""
-    return it.speed.about >= tokens_per_s or (it.share >= 1 and not it.rate_known)
+    return placing.speed.about >= tokens_per_s or (placing.share >= 1 and not placing.rate_known)
 
 
-def _faster(placed: Iterable[Placed], default: Placed) -> Placed | None:
+def _faster(placed: Iterable[Placement], default: Placement) -> Placement | None:
     times = _FASTER if default.speed.about < _FAST else _FASTER_THAN_FAST
     return max(
         (
-            it
-            for it in placed
-            if it.easy
-            and it.whole
-            and it.size.id != default.size.id
-            and it.size.quality.value < default.size.quality.value
-            and it.speed.about >= times * default.speed.about
-            and it.parts.total <= default.parts.total
+            placing
+            for placing in placed
+            if placing.leaves_room
+            and placing.on_one_device
+            and placing.size.id != default.size.id
+            and placing.size.quality.value < default.size.quality.value
+            and placing.speed.about >= times * default.speed.about
+            and placing.parts.total <= default.parts.total
         ),
         key=_quality,
         default=None,
     )
 
 
-def _smarter(placed: Iterable[Placed], default: Placed) -> Placed | None:
+def _smarter(placed: Iterable[Placement], default: Placement) -> Placement | None:
     slowest = max(_BEARABLE, default.speed.about / _SLOWEST)
     better = default.size.quality.value
     return max(
         (
-            it
-            for it in placed
-            if it.size.quality.value > better
-            and _is_larger(it.size, default.size)
-            and _reaches(it, slowest)
+            placing
+            for placing in placed
+            if placing.size.quality.value > better
+            and _is_larger(placing.size, default.size)
+            and _reaches(placing, slowest)
         ),
         key=_quality,
         default=None,
@@ -256,37 +264,37 @@ def _is_larger(one: Size, other: Size) -> bool:
 
 
 def _pick(
-    computer: Computer, family: Family, it: Placed, sentence: str, disk_free: int | None
+    computer: Computer, family: Family, placing: Placement, sentence: str, disk_free: int | None
 ) -> Pick:
-    size, parts = it.size, it.parts
-    file = size.drafter_of(it.variant) if parts.drafter else None
+    size, parts = placing.size, placing.parts
+    file = size.drafter_of(placing.variant) if parts.drafter else None
     disk = parts.weights + (file_bytes(computer, file) if file else 0)
     return Pick(
         size_id=size.id,
         family=family.name,
         name=size.name,
-        repo=it.variant.repo,
-        variant=it.variant.quantisation,
+        repo=placing.variant.repo,
+        variant=placing.variant.quantisation,
         sentence=sentence,
-        verdict=it.verdict,
-        context=it.context,
-        device=it.device,
-        share=it.share,
+        verdict=placing.verdict,
+        context=placing.context,
+        device=placing.device,
+        share=placing.share,
         parts=parts,
-        in_use=_in_use(computer, it),
+        in_use=_in_use(computer, placing),
         need=parts.total,
-        have=it.have,
-        speed=it.speed,
+        have=placing.have,
+        speed=placing.speed,
         disk_bytes=disk,
         disk_fits=disk_free is None or disk <= disk_free,
         licence=family.licence_of(size),
-        mtp=mtp_sentence(it),
-        about=it.variant.name not in computer.known,
+        mtp=mtp_sentence(placing),
+        about=placing.variant.name not in computer.known_sizes,
         projector_bytes=file_bytes(computer, size.projector) if size.projector else 0,
     )
 
 
-def _in_use(computer: Computer, it: Placed) -> int:
+def _in_use(computer: Computer, placing: Placement) -> int:
     """Return how many bytes others use of the memory where the model would be."""
     memory = computer.hardware.memory
     own = (memory.limit_bytes or memory.total_bytes) - memory.available_bytes
@@ -296,6 +304,6 @@ def _in_use(computer: Computer, it: Placed) -> int:
         for gpu in room.gpus
         if gpu.total_bytes is not None and gpu.free_bytes is not None
     )
-    if room.shared or not it.share:
+    if room.shared or not placing.share:
         return max(0, own)
-    return max(0, cards) if it.share >= 1 else max(0, cards) + max(0, own)
+    return max(0, cards) if placing.share >= 1 else max(0, cards) + max(0, own)

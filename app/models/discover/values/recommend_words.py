@@ -10,7 +10,7 @@ from engines.sentences import N_, joined
 from engines.text import amount
 
 if TYPE_CHECKING:
-    from app.models.discover.values.placing import Computer, Placed
+    from app.models.discover.values.placing import Computer, Placement
     from engines.memory.speed import Speed
 
 _BUSY = 0.5
@@ -24,64 +24,64 @@ def speed_words(speed: Speed) -> str:
     return N_("about {number} tokens a second", number=number)
 
 
-def default_sentence(it: Placed) -> str:
+def default_sentence(placing: Placement) -> str:
     """Return the reason for the default model."""
     where = {
         "graphics card": N_("It fits on the graphics card with room to spare"),
         "graphics card and processor": (
             N_(
                 "About {share} of it fits on the graphics card, the rest in main memory",
-                share=f"{it.share:.0%}",
+                share=f"{placing.share:.0%}",
             )
         ),
         "processor": N_("It fits into the free memory with room to spare"),
-    }[it.device]
-    return joined(" ", (it.size.good_at, _runs(where, it)))
+    }[placing.device]
+    return joined(" ", (placing.size.good_at, _runs(where, placing)))
 
 
-def faster_sentence(it: Placed, default: Placed) -> str:
+def faster_sentence(placing: Placement, default: Placement) -> str:
     """Return the reason for the faster model."""
-    times = it.speed.about / default.speed.about
-    less = N_(", and takes less memory") if it.parts.total < default.parts.total else ""
+    times = placing.speed.about / default.speed.about
+    less = N_(", and takes less memory") if placing.parts.total < default.parts.total else ""
     faster = N_("It writes about {times} times as fast{less}.", times=f"{times:.1f}", less=less)
-    return joined(" ", (it.size.good_at, faster))
+    return joined(" ", (placing.size.good_at, faster))
 
 
-def smarter_sentence(it: Placed, default: Placed) -> str:
+def smarter_sentence(placing: Placement, default: Placement) -> str:
     """Return the reason for the smarter model."""
     price = {
         "fits": N_("It fits"),
         "tight": N_("It only just fits, so close other programs first"),
         "partial": N_(
             "About {share} of it fits on the graphics card, the rest in main memory",
-            share=f"{it.share:.0%}",
+            share=f"{placing.share:.0%}",
         ),
         "no": "",
-    }[it.verdict]
-    if it.speed.about >= default.speed.about:
-        return joined(" ", (it.size.good_at, _runs(price, it)))
+    }[placing.verdict]
+    if placing.speed.about >= default.speed.about:
+        return joined(" ", (placing.size.good_at, _runs(price, placing)))
     slower = N_(
         "{price}, and writes {speed}, slower than the suggestion.",
         price=price,
-        speed=speed_words(it.speed),
+        speed=speed_words(placing.speed),
     )
-    return joined(" ", (it.size.good_at, slower))
+    return joined(" ", (placing.size.good_at, slower))
 
 
-def _runs(where: str, it: Placed) -> str:
-    return N_("{where}, and writes {speed}.", where=where, speed=speed_words(it.speed))
+def _runs(where: str, placing: Placement) -> str:
+    return N_("{where}, and writes {speed}.", where=where, speed=speed_words(placing.speed))
 
 
-def mtp_sentence(it: Placed) -> str:
+def mtp_sentence(placing: Placement) -> str:
     """Return a sentence on whether drafting ahead helps this model here."""
-    mtp = it.size.mtp
+    mtp = placing.size.mtp
     if mtp.kind == "none" or mtp.help == "off":
         return mtp.why
-    if not it.whole:
+    if not placing.on_one_device:
         return N_("Off: with a part of the model on the processor, guessing ahead rarely helps.")
-    if mtp.kind == "embedded" and not (it.variant.head or it.size.drafter):
+    if mtp.kind == "embedded" and not (placing.variant.head or placing.size.drafter):
         return N_("Off: this file comes without the model's MTP head.")
-    if not it.parts.drafter:
+    if not placing.parts.drafter:
         return N_("Off: there is no memory left for guessing ahead.")
     why = mtp.why[:1].lower() + mtp.why[1:]
     return N_("On: {why}", why=why) if mtp.help == "on" else N_("Automatic: {why}", why=why)
@@ -90,11 +90,11 @@ def mtp_sentence(it: Placed) -> str:
 def note(
     computer: Computer,
     listed: int,
-    picks: Sequence[Placed],
+    picks: Sequence[Placement],
     too_large: Sequence[int],
     disk_free: int | None,
 ) -> str:
-    """Return what else the user should know; "" if nothing.
+    """Return further advice for the user; "" if there is none.
 
     Args:
         listed: How many models there are to choose from.
@@ -104,17 +104,17 @@ def note(
     hardware, room = computer.hardware, computer.room
     memory = hardware.memory
     limit = memory.limit_bytes or memory.total_bytes
-    said = []
+    sentences = []
     if not picks:
         none = (
             N_(
-                "No model of the list fits into the {available_bytes} that are free",
-                available_bytes=amount(memory.available_bytes),
+                "No model on the list fits into the {size} of free memory",
+                size=amount(memory.available_bytes),
             )
             if listed
             else N_("The list of models is empty")
         )
-        said.append(
+        sentences.append(
             N_(
                 "{none}, so the small guide that comes with Hearth remains; it knows Hearth and "
                 "little else.",
@@ -122,21 +122,21 @@ def note(
             )
         )
     if picks and not computer.bandwidth.sure:
-        said.append(
+        sentences.append(
             N_(
                 "The computer was busy during the measurement, so these speeds are rough; "
                 "they will be measured again later."
             )
         )
     if memory.limit_bytes:
-        said.append(
+        sentences.append(
             N_(
-                "This container may use {limit_bytes} of memory.",
-                limit_bytes=amount(memory.limit_bytes),
+                "This container may use {size} of memory.",
+                size=amount(memory.limit_bytes),
             )
         )
     if listed and memory.available_bytes < _BUSY * limit:
-        said.append(
+        sentences.append(
             N_(
                 "Other programs and the system take {taken} of {total}; with some of them "
                 "closed, a "
@@ -145,23 +145,23 @@ def note(
                 total=amount(limit),
             )
         )
-    idle = not room.gpus or (room.tiny and not any(it.share for it in picks))
+    idle = not room.gpus or (room.tiny and not any(placing.share for placing in picks))
     if idle and (cards := cards_for(hardware)):
         why = (
             N_("has too little memory free to help")
             if cards[0].total_bytes
             else N_("does not say how much memory it has")
         )
-        said.append(
+        sentences.append(
             N_("{name} {why}, so the processor does the work.", name=cards[0].name, why=why)
         )
-    said += [
-        N_("{description} is not used: {why_not}", description=gpu.name, why_not=gpu.why_not)
+    sentences += [
+        N_("{name} is not used: {why_not}", name=gpu.name, why_not=gpu.why_not)
         for gpu in hardware.gpus
         if not gpu.usable and gpu.why_not and not gpu.integrated
     ]
     if too_large and disk_free is not None:
-        said.append(
+        sentences.append(
             N_(
                 "The disk has {disk_free} free and up to {too_large} are needed, so make room "
                 "there "
@@ -170,4 +170,4 @@ def note(
                 too_large=amount(max(too_large)),
             )
         )
-    return joined(" ", said)
+    return joined(" ", sentences)

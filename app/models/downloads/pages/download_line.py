@@ -41,9 +41,9 @@ class DownloadLine(QWidget):
         if download is None:
             self.say("")
             return False
-        going = download.state in UNDER_WAY
+        under_way = download.state in UNDER_WAY
         parts = (in_words(download), translated(download.what), translated(download.do))
         self.say(" ".join(part for part in parts if part))
-        self._bar.setVisible(going)
+        self._bar.setVisible(under_way)
         self._bar.setValue(round(share(download) * 100))
-        return going
+        return under_way

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from app.base.units import MB
 from app.kit.look.format import figure
 from app.models.downloads.values.downloads import Download, DownloadState
-from app.models.downloads.values.wanted import name_of
+from app.models.downloads.values.requests import name_of
 
 _MINUTE = 60
 _HOUR = 3600
@@ -26,14 +26,14 @@ def _tr(text: str) -> str:
 
 def queued_words(download: Download) -> str:
     """Return the sentence that tells the user that a download was queued."""
-    return _tr("Downloading {wanted}.").format(wanted=name_of(download.wanted))
+    return _tr("Downloading {name}.").format(name=name_of(download.wanted))
 
 
 def served_words(served: Sequence[str]) -> str:
     """Describe a drafter and the models that it helps."""
     if not served:
         return _tr("a drafter; its model is not on this computer.")
-    return _tr("a drafter, which helps {served} to answer faster.").format(served=", ".join(served))
+    return _tr("a drafter, which helps {models} answer faster.").format(models=", ".join(served))
 
 
 def share(download: Download) -> float:
@@ -50,14 +50,12 @@ def in_words(download: Download) -> str:
         if download.bytes_per_s:
             words.append(rate(download.bytes_per_s))
         if download.seconds_left is not None:
-            words.append(
-                _tr("{seconds_left} left").format(seconds_left=duration(download.seconds_left))
-            )
+            words.append(_tr("{time} left").format(time=duration(download.seconds_left)))
         return ", ".join(words)
     if download.state == "retrying" and download.retry_in_s:
-        return _tr("Trying again in {retry_in_s}").format(retry_in_s=duration(download.retry_in_s))
+        return _tr("Trying again in {time}").format(time=duration(download.retry_in_s))
     if download.state == "done" and download.serves is not None:
-        return _tr("Ready: {wanted}").format(wanted=served_words(download.serves))
+        return _tr("Ready: {description}").format(description=served_words(download.serves))
     return {
         "waiting": _tr("Waiting"),
         "paused": _tr("Paused at {percent} %").format(percent=percent),
@@ -71,7 +69,7 @@ def in_words(download: Download) -> str:
 
 def rate(bytes_per_s: float) -> str:
     """Format a speed in MB/s."""
-    return _tr("{bytes_per_s} MB/s").format(bytes_per_s=figure(bytes_per_s / MB, 1))
+    return _tr("{speed} MB/s").format(speed=figure(bytes_per_s / MB, 1))
 
 
 def duration(seconds: float) -> str:

@@ -36,7 +36,7 @@ from engines.errors import UserError
 _NAMES = ("download_limit", "download_parallel")
 
 
-class PaceCard(Panel):
+class SpeedCard(Panel):
     """The card for the download limits.
 
     A change takes effect within a second, also for downloads under way.
@@ -50,19 +50,19 @@ class PaceCard(Panel):
         for name in _NAMES:
             self._rows[name] = self._row(name, settings.current)
             self.box.addWidget(self._rows[name])
-        self._shown = settings.current
+        self._last_settings = settings.current
 
     def showEvent(self, event: QShowEvent) -> None:
         """Update the limits, which may have changed in the settings."""
         super().showEvent(event)
         now = self._settings.current
         for name in _NAMES:
-            if getattr(now, name) != getattr(self._shown, name):
+            if getattr(now, name) != getattr(self._last_settings, name):
                 before, self._rows[name] = self._rows[name], self._row(name, now)
                 self.box.replaceWidget(before, self._rows[name])
                 before.hide()
                 before.deleteLater()
-        self._shown = now
+        self._last_settings = now
 
     def _row(self, name: str, settings: Settings) -> SettingRow:
         row = SettingRow(name, fields()[name], getattr(settings, name))
@@ -75,18 +75,18 @@ class PaceCard(Panel):
         except UserError as error:
             self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
         else:
-            self._shown = self._settings.current
+            self._last_settings = self._settings.current
             self._rows[name].show_problem("")
 
 
 def amount(download: Download) -> str:
     """Return the bytes and files of a download: 1.2 GB of 4.1 GB, 3 files."""
-    wanted = download.wanted
-    total = size(wanted.bytes_total)
-    text = _tr("{total} of {context}").format(total=size(download.bytes_done), context=total)
+    request = download.wanted
+    total = size(request.bytes_total)
+    text = _tr("{done} of {total}").format(done=size(download.bytes_done), total=total)
     if download.state == "done":
         text = total
-    count = len(wanted.files)
+    count = len(request.files)
     return text if count == 1 else _tr("{text}, {count} files").format(text=text, count=count)
 
 
@@ -127,7 +127,7 @@ class DownloadRow(Panel):
         self._again = UserAction(f"again-{name}", "again", self.tr("Try again"), again).button(
             spoken=self.tr("Try again: {label}").format(label=label)
         )
-        self._turn = self._icon("turn", "pause", "")
+        self._pause_or_resume = self._icon("turn", "pause", "")
         self._up = self._icon("up", "up", self.tr("Earlier: {label}").format(label=label))
         self._down = self._icon("down", "lower", self.tr("Later: {label}").format(label=label))
         self._cancel = self._icon("cancel", "close", self.tr("Cancel {label}").format(label=label))
@@ -142,7 +142,7 @@ class DownloadRow(Panel):
             ElidedLabel(download.wanted.repo, "small", "downloadRepo"),
             spacing=2,
         )
-        buttons = self._use, self._again, self._turn, self._up, self._down, self._cancel
+        buttons = self._use, self._again, self._pause_or_resume, self._up, self._down, self._cancel
         fill(
             self.box,
             row((texts, 1), *buttons, spacing=GRID // 2),
@@ -155,6 +155,7 @@ class DownloadRow(Panel):
 
     @property
     def download(self) -> Download:
+        """The download as the row shows it."""
         return self._download
 
     def show_download(self, download: Download, *, first: bool, last: bool) -> None:
@@ -165,21 +166,21 @@ class DownloadRow(Panel):
             last: Whether it is the last of those under way, so that it cannot move down.
         """
         self._download = download
-        going, state = download.state in UNDER_WAY, download.state
+        under_way, state = download.state in UNDER_WAY, download.state
         words = in_words(download)
         self._state.setText(words)
         self._amount.setText(amount(download))
-        self._bar.setVisible(going)
+        self._bar.setVisible(under_way)
         self._bar.setValue(round(share(download) * 100))
         label = download.wanted.label
         paused = state == "paused"
-        self._turn.setVisible(going)
-        self._turn.redraw("play" if paused else "pause")
+        self._pause_or_resume.setVisible(under_way)
+        self._pause_or_resume.redraw("play" if paused else "pause")
         text = self.tr("Resume {label}") if paused else self.tr("Pause {label}")
-        self._turn.rename(text.format(label=label))
-        self._up.setVisible(going)
+        self._pause_or_resume.rename(text.format(label=label))
+        self._up.setVisible(under_way)
         self._up.setEnabled(not first)
-        self._down.setVisible(going)
+        self._down.setVisible(under_way)
         self._down.setEnabled(not last)
         self._cancel.setVisible(state != "done")
         self._cancel.rename(
@@ -201,6 +202,7 @@ class DownloadRow(Panel):
         return UserAction(f"{action}-{self._download.id}", icon, text, do).icon_button()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pause, resume, cancel or move the download by its keys."""
         ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         action = _KEYS.get((Qt.Key(event.key()), ctrl))
         if action is None:
@@ -241,9 +243,9 @@ class DownloadsPage(PartPage):
         super().__init__("downloads", parent=parent)
         self._service = service
         self._notifier = notifier
-        self._going: list[str] = []
+        self._under_way: list[str] = []
         self._rows = KeyedColumn(
-            attrgetter("id"), lambda it: DownloadRow(it, self._act), self._show_in_row
+            attrgetter("id"), lambda download: DownloadRow(download, self._act), self._show_in_row
         )
         go_online = self.go_online.emit
         online = UserAction("downloadsGoOnline", "online", self.tr("Go online"), go_online).button()
@@ -265,7 +267,7 @@ class DownloadsPage(PartPage):
         self._clear.clicked.connect(service.clear_done)
         self._clear.hide()
         self.column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(PaceCard(settings))
+        self.column.addWidget(SpeedCard(settings))
         self.column.addStretch(1)
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
@@ -274,31 +276,34 @@ class DownloadsPage(PartPage):
         service.metered.connect(self._metered.setVisible)
 
     def set_offline(self, offline: bool) -> None:
+        """Show or hide the note that nothing is downloaded while offline."""
         self._offline.setVisible(offline)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show downloads in their order; cancelled ones get no row."""
-        shown = [it for it in downloads if it.state != "cancelled"]
+        listed = [download for download in downloads if download.state != "cancelled"]
         self._wait.hide()
-        self._empty.setVisible(not shown)
-        self._clear.setVisible(any(it.state == "done" for it in shown))
-        self._going = [it.id for it in downloads if it.state in UNDER_WAY]
-        self._rows.show(shown)
-        self._places = [it.id for it in downloads]
+        self._empty.setVisible(not listed)
+        self._clear.setVisible(any(download.state == "done" for download in listed))
+        self._under_way = [download.id for download in downloads if download.state in UNDER_WAY]
+        self._rows.show(listed)
+        self._places = [download.id for download in downloads]
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Read the downloads, and read them again every second."""
         super().showEvent(event)
         self._service.look()
-        self._service.look_if_metered()
+        self._service.check_metered()
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop reading the downloads."""
         super().hideEvent(event)
         self._tick.stop()
 
-    def _show_in_row(self, shown: DownloadRow, download: Download) -> None:
-        name, going = download.id, self._going
-        shown.show_download(download, first=going[:1] == [name], last=going[-1:] == [name])
+    def _show_in_row(self, row: DownloadRow, download: Download) -> None:
+        name, under_way = download.id, self._under_way
+        row.show_download(download, first=under_way[:1] == [name], last=under_way[-1:] == [name])
 
     def _act(self, name: str, action: str) -> None:
         service, download = self._service, self._rows.rows[name].download
@@ -316,9 +321,9 @@ class DownloadsPage(PartPage):
 
     def _move(self, name: str, step: int) -> None:
         """Move a download to the place of its neighbour among those under way."""
-        place = self._going.index(name) + step
-        if 0 <= place < len(self._going):
-            self._service.move(name, self._places.index(self._going[place]))
+        place = self._under_way.index(name) + step
+        if 0 <= place < len(self._under_way):
+            self._service.move(name, self._places.index(self._under_way[place]))
 
     def _cancel(self, download: Download) -> None:
         """Cancel a download; ask first only if bytes would be lost."""
@@ -336,8 +341,8 @@ class DownloadsPage(PartPage):
         )
 
     def _make_empty(self) -> ItemCard:
-        said = self.tr("Models that you download under Discover appear here.")
-        title, words = Label(self.tr("No downloads."), "strong"), Label(said, "muted", wrap=True)
+        text = self.tr("Models that you download under Discover appear here.")
+        title, words = Label(self.tr("No downloads."), "strong"), Label(text, "muted", wrap=True)
         discover = self.discover.emit
         find = UserAction("discoverModels", "search", self.tr("Discover models"), discover).button()
         texts = column(title, words, spacing=2)

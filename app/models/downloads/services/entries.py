@@ -12,7 +12,7 @@ from app.base.errors import AppError, DownloadUnknown
 from app.base.ids import new_id
 from app.base.processes import is_alive, this_process
 from app.models.downloads.store import DownloadStore
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from engines.sentences import N_
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Entries:
 
     @cached_property
     def fetcher(self) -> Fetcher:
+        """The fetcher of all downloads."""
         return self._make()
 
     def find(self, download: str) -> QueuedDownload:
@@ -49,7 +50,7 @@ class Entries:
             DownloadUnknown: The queue has no such entry.
         """
         for entry in self.all:
-            if entry.kept.id == download:
+            if entry.stored.id == download:
                 return entry
         raise DownloadUnknown(
             N_("There is no download “{download}”.", download=download),
@@ -58,121 +59,125 @@ class Entries:
             terminal=N_("`hearth downloads list` shows all of them."),
         )
 
-    def wanting(self, wanted: Wanted) -> QueuedDownload | None:
+    def unfinished_for(self, request: DownloadRequest) -> QueuedDownload | None:
         """Return the unfinished entry for the same files, and remove finished ones.
 
         Returns:
             None if there is none.
         """
-        found = [entry for entry in self.all if _same(entry.kept.wanted, wanted)]
-        self.remove([entry for entry in found if entry.kept.state in _OVER])
-        return next((entry for entry in found if entry.kept.state not in _OVER), None)
+        same = [entry for entry in self.all if _same(entry.stored.wanted, request)]
+        self.remove([entry for entry in same if entry.stored.state in _OVER])
+        return next((entry for entry in same if entry.stored.state not in _OVER), None)
 
-    def add(self, wanted: Wanted) -> QueuedDownload:
+    def add(self, request: DownloadRequest) -> QueuedDownload:
         """Add an entry at the end."""
-        entry = self._made(Download(new_id()[:12], wanted))
-        self._store.add(entry.kept)
+        entry = self._queued(Download(new_id()[:12], request))
+        self._store.add(entry.stored)
         self.all.append(entry)
         return entry
 
     def move(self, entry: QueuedDownload, index: int) -> None:
+        """Move an entry to another place in the queue, and save the order."""
         self.all.remove(entry)
         self.all.insert(max(0, index), entry)
-        self._store.order([each.kept.id for each in self.all])
+        self._store.order([entry.stored.id for entry in self.all])
 
     def remove(self, entries: list[QueuedDownload]) -> None:
-        self._store.remove([entry.kept.id for entry in entries])
+        """Remove entries from the queue and from the database."""
+        self._store.remove([entry.stored.id for entry in entries])
         self.all = [entry for entry in self.all if entry not in entries]
 
-    def remove_over(self) -> None:
+    def remove_finished(self) -> None:
         """Remove the entries that are done or cancelled, unless a thread still works on them."""
-        self.remove([each for each in self.all if each.kept.state in _OVER and not each.work])
+        self.remove([entry for entry in self.all if entry.stored.state in _OVER and not entry.work])
 
-    def keep(self, entry: QueuedDownload, kept: Download) -> None:
+    def save(self, entry: QueuedDownload, stored: Download) -> None:
         """Save an entry, with a note if this process is working on it.
 
         If it cannot be saved, because the disk is full for example, a later call tries again.
         """
-        kept = replace(kept, runner=self._runner if entry.work else None)
-        if kept == entry.kept and not entry.unsaved:
+        stored = replace(stored, runner=self._runner if entry.work else None)
+        if stored == entry.stored and not entry.unsaved:
             return
-        entry.kept = kept
+        entry.stored = stored
         try:
-            self._store.update(kept)
+            self._store.update(stored)
         except AppError as error:
             entry.unsaved = True
             _log.warning("the queue could not be saved: %s", error)
         else:
             entry.unsaved = False
 
-    def read(self, turned: Callable[[QueuedDownload], None]) -> None:
+    def read(self, on_change: Callable[[QueuedDownload], None]) -> None:
         """Read the changes that other processes made.
 
         Args:
-            turned: Called with each entry whose state has changed.
+            on_change: Called with each entry whose state has changed.
         """
         try:
             rows = self._store.downloads()
         except AppError as error:
             _log.warning("the queue could not be read: %s", error)
             return
-        known = {entry.kept.id: entry for entry in self.all}
-        self.all = [self._brought_up_to_date(known.pop(row.id, None), row, turned) for row in rows]
-        for gone in known.values():
-            gone.stop()
+        vanished = {entry.stored.id: entry for entry in self.all}
+        self.all = [self._updated(vanished.pop(row.id, None), row, on_change) for row in rows]
+        for entry in vanished.values():
+            entry.stop()
 
-    def to_come(self, entry: QueuedDownload) -> int:
+    def remaining_bytes(self, entry: QueuedDownload) -> int:
         """Return how many more bytes of disk a download will take."""
-        wanted = entry.kept.wanted
-        left = [file for file in wanted.files if file.path not in entry.paths]
-        return sum(max(0, it.size - self.fetcher.arrived(wanted.one(it))[1]) for it in left)
+        request = entry.stored.wanted
+        missing = [file for file in request.files if file.path not in entry.paths]
+        return sum(
+            max(0, file.size - self.fetcher.arrived(request.one(file))[1]) for file in missing
+        )
 
     def forget_parts(self, entry: QueuedDownload) -> None:
         """Remove the parts of a cancelled download, once no thread writes them.
 
         Parts that another download also needs are kept.
         """
-        if entry.kept.state != "cancelled" or entry.work:
+        if entry.stored.state != "cancelled" or entry.work:
             return
-        wanted: set[tuple[str, RepoFile]] = set()
+        needed: set[tuple[str, RepoFile]] = set()
         for other in self.all:
-            if other.kept.state not in _OVER:
-                wanted |= {(other.kept.wanted.repo, file) for file in other.kept.wanted.files}
-        for file in entry.kept.wanted.files:
-            if (entry.kept.wanted.repo, file) not in wanted:
-                self.fetcher.forget(entry.kept.wanted.one(file))
-        entry.done = self._here(entry.kept)
+            if other.stored.state not in _OVER:
+                needed |= {(other.stored.wanted.repo, file) for file in other.stored.wanted.files}
+        for file in entry.stored.wanted.files:
+            if (entry.stored.wanted.repo, file) not in needed:
+                self.fetcher.forget(entry.stored.wanted.one(file))
+        entry.done = self._arrived_bytes(entry.stored)
 
-    def _brought_up_to_date(
+    def _updated(
         self,
         entry: QueuedDownload | None,
         row: Download,
-        turned: Callable[[QueuedDownload], None],
+        on_change: Callable[[QueuedDownload], None],
     ) -> QueuedDownload:
         if entry is None:
-            entry = self._made(row)
+            entry = self._queued(row)
         elif entry.unsaved:
-            self.keep(entry, entry.kept)
-        elif row != entry.kept:
-            before, entry.kept = entry.kept.state, row
+            self.save(entry, entry.stored)
+        elif row != entry.stored:
+            before, entry.stored = entry.stored.state, row
             if row.state != before:
-                turned(entry)
-        runner = entry.kept.runner
-        entry.elsewhere = runner not in (None, self._runner) and is_alive(runner or "")
-        if entry.elsewhere:
-            entry.done = self._here(row)
+                on_change(entry)
+        runner = entry.stored.runner
+        entry.runs_elsewhere = runner not in (None, self._runner) and is_alive(runner or "")
+        if entry.runs_elsewhere:
+            entry.done = self._arrived_bytes(row)
         return entry
 
-    def _made(self, kept: Download) -> QueuedDownload:
+    def _queued(self, stored: Download) -> QueuedDownload:
         from app.models.downloads.services.entry import QueuedDownload
 
-        return QueuedDownload(kept, self._here(kept))
+        return QueuedDownload(stored, self._arrived_bytes(stored))
 
-    def _here(self, kept: Download) -> dict[str, int]:
-        wanted = kept.wanted
-        return {it.path: self.fetcher.arrived(wanted.one(it))[0] for it in wanted.files}
+    def _arrived_bytes(self, stored: Download) -> dict[str, int]:
+        request = stored.wanted
+        return {file.path: self.fetcher.arrived(request.one(file))[0] for file in request.files}
 
 
-def _same(one: Wanted, other: Wanted) -> bool:
+def _same(first: DownloadRequest, second: DownloadRequest) -> bool:
     """Return whether two requests are for the same files, whatever their labels."""
-    return (one.repo, one.revision, one.files) == (other.repo, other.revision, other.files)
+    return (first.repo, first.revision, first.files) == (second.repo, second.revision, second.files)

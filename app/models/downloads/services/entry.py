@@ -35,9 +35,9 @@ class Rate:
             self.stop()
         if self._last is not None:
             seconds = now - self._last[1]
-            kept = math.exp(-seconds / _SETTLES_S)
-            self._bytes = self._bytes * kept + (done - self._last[0])
-            self._seconds = self._seconds * kept + seconds
+            weight = math.exp(-seconds / _SETTLES_S)
+            self._bytes = self._bytes * weight + (done - self._last[0])
+            self._seconds = self._seconds * weight + seconds
         self._last = (done, now)
 
     def stop(self) -> None:
@@ -50,10 +50,10 @@ class Rate:
         """The speed; None until it has been measured long enough."""
         return self._bytes / self._seconds if self._seconds >= _KNOWN_AFTER_S else None
 
-    def seconds_left(self, left: int) -> float | None:
-        """Return the seconds until `left` more bytes have come; None if the speed is unknown."""
+    def seconds_left(self, remaining: int) -> float | None:
+        """Return how many seconds `remaining` more bytes take; None if the speed is unknown."""
         rate = self.bytes_per_s
-        return left / rate if rate else None
+        return remaining / rate if rate else None
 
 
 @dataclass
@@ -76,48 +76,51 @@ class QueuedDownload:
     The queue's lock guards it, except for the progress that the threads record.
 
     Attributes:
-        kept: The download as it is in the database, without its progress.
+        stored: The download as it is in the database, without its progress.
         done: Bytes that are here, by path.
         work: Files that threads are working on, by path.
         paths: Complete files, by path in the repository.
-        began: Whether the disk was found to have room for it.
-        elsewhere: Whether another process is working on it.
-        unsaved: Whether `kept` still has to be written to the database.
+        space_checked: Whether the disk was found to have room for it.
+        runs_elsewhere: Whether another process is working on it.
+        unsaved: Whether `stored` still has to be written to the database.
     """
 
-    kept: Download
+    stored: Download
     done: dict[str, int]
     work: dict[str, FileWork] = field(default_factory=dict)
     paths: dict[str, Path] = field(default_factory=dict)
     rate: Rate = field(default_factory=Rate)
-    began: bool = False
-    elsewhere: bool = False
+    space_checked: bool = False
+    runs_elsewhere: bool = False
     unsaved: bool = False
 
     @property
-    def live(self) -> bool:
-        return self.kept.state == "waiting"
+    def active(self) -> bool:
+        """Whether it is in progress or waits for its turn."""
+        return self.stored.state == "waiting"
 
     @property
-    def whole(self) -> bool:
-        return len(self.paths) == len(self.kept.wanted.files)
+    def complete(self) -> bool:
+        """Whether all its files are here."""
+        return len(self.paths) == len(self.stored.wanted.files)
 
     def next_file(self) -> RepoFile | None:
         """Return the first file that no thread is working on; None if there is none."""
-        for file in self.kept.wanted.files:
+        for file in self.stored.wanted.files:
             if file.path not in self.work and file.path not in self.paths:
                 return file
         return None
 
     def begin(self, file: RepoFile) -> None:
+        """Record that a thread is working on a file."""
         self.work[file.path] = FileWork()
 
     def ordered_paths(self) -> list[Path]:
         """Return the paths of the complete files, in the order in which they were requested."""
-        files = self.kept.wanted.files
+        files = self.stored.wanted.files
         return [self.paths[file.path] for file in files if file.path in self.paths]
 
-    def take(self, path: str, step: Step, now: float) -> None:
+    def record(self, path: str, step: Step, now: float) -> None:
         """Record a step of the transfer of one file."""
         work = self.work[path]
         work.step = step
@@ -139,16 +142,17 @@ class QueuedDownload:
             self.rate.stop()
 
     def stop(self) -> None:
+        """Cancel the work of all threads; they end soon afterwards."""
         for work in self.work.values():
             work.cancel.cancel()
 
     def snapshot(self) -> Download:
         """Return the download as it is now."""
         done = sum(self.done.values())
-        now = replace(self.kept, state=self._state(), bytes_done=done)
+        now = replace(self.stored, state=self._state(), bytes_done=done)
         if now.state == "running":
-            left = self.rate.seconds_left(now.wanted.bytes_total - done)
-            return replace(now, bytes_per_s=self.rate.bytes_per_s, seconds_left=left)
+            seconds_left = self.rate.seconds_left(now.wanted.bytes_total - done)
+            return replace(now, bytes_per_s=self.rate.bytes_per_s, seconds_left=seconds_left)
         waits = [
             (work.retry_at, work.step.error)
             for work in self.work.values()
@@ -160,10 +164,10 @@ class QueuedDownload:
         return replace(now.with_error(error), retry_in_s=max(0.0, at - time.monotonic()))
 
     def _state(self) -> DownloadState:
-        if not self.live:
-            return self.kept.state
+        if not self.active:
+            return self.stored.state
         steps = [work.step for work in self.work.values()]
-        if any(isinstance(step, Receiving | StartedAnew) for step in steps) or self.elsewhere:
+        if any(isinstance(step, Receiving | StartedAnew) for step in steps) or self.runs_elsewhere:
             return "running"
         if any(isinstance(step, Retrying) for step in steps):
             return "retrying"

@@ -31,14 +31,14 @@ def is_metered() -> bool | None:
     )
     try:
         with open_dbus_connection(bus="SYSTEM") as connection:
-            asked = Properties(manager).get("Metered")
-            reply = connection.send_and_get_reply(asked, timeout=_WAIT_S)
+            message = Properties(manager).get("Metered")
+            reply = connection.send_and_get_reply(message, timeout=_WAIT_S)
     except (OSError, KeyError, ValueError):
         return None  # there is no such bus, or it is too busy to answer
-    return told(reply.body)
+    return parse_reply(reply.body)
 
 
-def told(body: object) -> bool | None:
+def parse_reply(body: object) -> bool | None:
     """Read the reply's body: a variant with a number, or an error's text.
 
     Returns:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from app.base.errors import FileNotOnHub
 from app.models.discover.services.choices import choices_of
-from app.models.downloads.values.downloads import Wanted
-from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.downloads.values.downloads import DownloadRequest
+from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.repository import RepositoryModels, choose
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.hub.values.names import HubName
@@ -20,14 +20,14 @@ from engines.sentences import N_
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
-def wanted_of(
+def request_of(
     repository: Repository,
     name: HubName,
     ref: str,
     quick: Callable[[int], Verdict],
     *,
     projector: bool = False,
-) -> Wanted:
+) -> DownloadRequest:
     """Collect the files to download: a variant with its drafter, a checkpoint, or a single file.
 
     If the name has neither a quantisation nor a file, the recommended variant is taken; a
@@ -43,22 +43,24 @@ def wanted_of(
     """
     chosen = choose(repository.files, repository.id)
     if name.file is None and name.quantisation is None and not chosen.variants:
-        checkpoint = wanted_checkpoint(repository)
+        checkpoint = checkpoint_request(repository)
         if checkpoint is not None:
             return replace(checkpoint, ref=_ref(ref, repository))
     variant = _variant(repository, chosen, name, quick)
     if variant is None:
-        file = next((it for it in repository.files if it.path == name.file), None)
+        file = next((file for file in repository.files if file.path == name.file), None)
         if file is None:
-            raise _not_there(repository, name)
+            raise _not_in_repository(repository, name)
         files: tuple[RepoFile, ...] = (file,)
         label = f"{repository.id} {file.path}"
     else:
-        sees = chosen.projector_for(variant) if projector else None
-        beside = (it for it in (chosen.along_with(variant), sees) if it is not None)
-        files = (*variant.files, *beside)
+        projector_file = chosen.projector_for(variant) if projector else None
+        companions = (
+            file for file in (chosen.drafter_for(variant), projector_file) if file is not None
+        )
+        files = (*variant.files, *companions)
         label = f"{repository.id} {variant.label}"
-    return Wanted(repository.id, repository.revision, files, label, _ref(ref, repository))
+    return DownloadRequest(repository.id, repository.revision, files, label, _ref(ref, repository))
 
 
 def _variant(
@@ -66,12 +68,15 @@ def _variant(
 ) -> Variant | None:
     """Return the variant that the name asks for; None if there is no such variant."""
     if name.file is not None:
-        return next((it for it in chosen.variants if _holds(it, name.file)), None)
+        return next((variant for variant in chosen.variants if _holds(variant, name.file)), None)
     if name.quantisation is not None:
-        asked = name.quantisation
-        return next((it for it in chosen.variants if same_label(it.label, asked)), None)
+        quantisation = name.quantisation
+        return next(
+            (variant for variant in chosen.variants if same_label(variant.label, quantisation)),
+            None,
+        )
     choices = choices_of(repository, quick)
-    best = next((it.variant for it in choices if it.recommended), None)
+    best = next((variant.variant for variant in choices if variant.recommended), None)
     # If no variant would run well here, take the smallest: the user asked for this model by name.
     return best or (chosen.variants[0] if chosen.variants else None)
 
@@ -88,12 +93,16 @@ def _ref(ref: str, repository: Repository) -> str:
     return repository.revision if _COMMIT.fullmatch(ref) else ref
 
 
-def _not_there(repository: Repository, name: HubName) -> FileNotOnHub:
-    asked = name.file or name.quantisation or N_("a GGUF file")
-    there = ", ".join(it.label for it in repository.variants) or N_("no GGUF file that is a model")
+def _not_in_repository(repository: Repository, name: HubName) -> FileNotOnHub:
+    requested = name.file or name.quantisation or N_("a GGUF file")
+    available = ", ".join(variant.label for variant in repository.variants) or N_(
+        "no GGUF file that is a model"
+    )
     return FileNotOnHub(
-        N_("{repository} does not have {asked}.", repository=repository.id, asked=asked),
-        N_("It has {there}.", there=there),
+        N_(
+            "{repository} does not have {requested}.", repository=repository.id, requested=requested
+        ),
+        N_("It has {available}.", available=available),
         N_("Choose one of those."),
         terminal=f"`hearth models show {repository.id}` lists what it has, with sizes.",
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from app.base.errors import AppError, DiskFull, Offline
 from app.models.downloads.services.entries import Entries
 from app.models.downloads.store import DownloadStore
-from app.models.downloads.values.downloads import Download, KeptState, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest, StoredState
 from engines.errors import Cancelled, UserError
 from engines.sentences import N_
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from app.models.hub.transfer import Step
     from app.models.hub.values.hub import RepoFile
 
-_TELL_S = 0.2
-_LOOK_S = 1.0
+_ANNOUNCE_EVERY_S = 0.2
+_REFRESH_EVERY_S = 1.0
 _MOST_THREADS = 4
 _JOIN_S = 5.0
 
@@ -58,7 +58,7 @@ class DownloadQueue:
         fetcher: Makes the fetcher, when there is something to download.
 
     Attributes:
-        pace: Returns the limits; called about once a second, and can be replaced.
+        limits: Returns the limits; called about once a second, and can be replaced.
         changed: Called from any thread after a change, at most a few times a second while bytes
             come.
         on_done: Called on a thread of the queue with the download and the paths of its files, in
@@ -69,29 +69,29 @@ class DownloadQueue:
         self,
         store: DownloadStore,
         fetcher: Callable[[], Fetcher],
-        pace: Callable[[], DownloadLimits],
+        limits: Callable[[], DownloadLimits],
     ) -> None:
-        self.changed: Callable[[], None] = _nobody
-        self.on_done: Callable[[Download, list[Path]], None] = _nobody
-        self.pace = pace
+        self.changed: Callable[[], None] = _ignore
+        self.on_done: Callable[[Download, list[Path]], None] = _ignore
+        self.limits = limits
 
-        def paced() -> Fetcher:
-            made = fetcher()
-            _keep_to(self.pace(), made)
-            return made
+        def make_fetcher() -> Fetcher:
+            new_fetcher = fetcher()
+            _apply_limits(self.limits(), new_fetcher)
+            return new_fetcher
 
-        self._entries = Entries(store, paced)
+        self._entries = Entries(store, make_fetcher)
         self._only: Collection[str] | None = None
         self._threads: list[threading.Thread] = []
         self._closed = False
-        self._looked = self._told = -math.inf
+        self._refreshed_at = self._announced_at = -math.inf
         self._parallel = 1
         self._lock = threading.Condition(threading.RLock())
 
     def downloads(self) -> list[Download]:
         """Return the downloads in their order, in their current state."""
         with self._lock:
-            self._look()
+            self._refresh()
             return [entry.snapshot() for entry in self._entries.all]
 
     def download(self, download: str) -> Download:
@@ -101,7 +101,7 @@ class DownloadQueue:
             DownloadUnknown: The queue has no such download.
         """
         with self._lock:
-            self._look()
+            self._refresh()
             return self._entries.find(download).snapshot()
 
     def paths(self, download: str) -> list[Path]:
@@ -109,20 +109,20 @@ class DownloadQueue:
         with self._lock:
             return self._entries.find(download).ordered_paths()
 
-    def add(self, wanted: Wanted) -> Download:
+    def add(self, request: DownloadRequest) -> Download:
         """Add files to the end of the queue, or resume an unfinished download of the same files.
 
         Raises:
             AppError: The files cannot be saved.
         """
         with self._lock:
-            self._look()
-            entry = self._entries.wanting(wanted)
+            self._refresh()
+            entry = self._entries.unfinished_for(request)
             if entry is None:
-                entry = self._entries.add(wanted)
+                entry = self._entries.add(request)
                 self._lock.notify_all()
             else:
-                self.resume(entry.kept.id)
+                self.resume(entry.stored.id)
             added = entry.snapshot()
         self.changed()
         return added
@@ -133,7 +133,7 @@ class DownloadQueue:
         Raises:
             DownloadUnknown: The queue has no such download.
         """
-        self._turn(download, ("waiting",), "paused")
+        self._change_state(download, ("waiting",), "paused")
 
     def resume(self, download: str) -> None:
         """Resume a paused or failed download.
@@ -141,7 +141,7 @@ class DownloadQueue:
         Raises:
             DownloadUnknown: The queue has no such download.
         """
-        self._turn(download, ("paused", "failed"), "waiting")
+        self._change_state(download, ("paused", "failed"), "waiting")
 
     def cancel(self, download: str) -> None:
         """Stop a download and remove its incomplete files.
@@ -149,7 +149,7 @@ class DownloadQueue:
         Raises:
             DownloadUnknown: The queue has no such download.
         """
-        self._turn(download, ("waiting", "paused", "failed"), "cancelled")
+        self._change_state(download, ("waiting", "paused", "failed"), "cancelled")
 
     def move(self, download: str, index: int) -> None:
         """Move a download to another place in the queue; 0 is the first.
@@ -165,13 +165,13 @@ class DownloadQueue:
     def clear_done(self) -> None:
         """Remove finished and cancelled downloads from the list; their files stay."""
         with self._lock:
-            self._entries.remove_over()
+            self._entries.remove_finished()
         self.changed()
 
     def start(self, only: Collection[str] | None = None) -> None:
         """Start all waiting downloads, or only the ids in `only`."""
         with self._lock:
-            self._look()
+            self._refresh()
             self._only = only
             for number in range(len(self._threads), _MOST_THREADS):
                 thread = threading.Thread(
@@ -204,28 +204,30 @@ class DownloadQueue:
         """Wait for the next file to download; return None once the queue is closed."""
         with self._lock:
             while not self._closed:
-                self._look()
+                self._refresh()
                 busy = sum(len(entry.work) for entry in self._entries.all)
                 for entry in self._entries.all if busy < self._parallel else ():
                     file = entry.next_file() if self._may_run(entry) else None
                     if file is not None:
                         entry.begin(file)
-                        self._entries.keep(entry, entry.kept)
+                        self._entries.save(entry, entry.stored)
                         return entry, file
-                self._lock.wait(_LOOK_S)
+                self._lock.wait(_REFRESH_EVERY_S)
         return None
 
     def _may_run(self, entry: QueuedDownload) -> bool:
         if self._only is not None:
-            return entry.live and entry.kept.id in self._only
-        return entry.live and not entry.elsewhere
+            return entry.active and entry.stored.id in self._only
+        return entry.active and not entry.runs_elsewhere
 
     def _carry_out(self, entry: QueuedDownload, file: RepoFile) -> None:
         cancel = entry.work[file.path].cancel
         try:
             self._require_disk_space(entry)
             path = self._entries.fetcher.fetch(
-                entry.kept.wanted.one(file), lambda step: self._take(entry, file.path, step), cancel
+                entry.stored.wanted.one(file),
+                lambda step: self._record_step(entry, file.path, step),
+                cancel,
             )
         except Cancelled:
             return
@@ -233,7 +235,7 @@ class DownloadQueue:
             self._end_with(entry, error)
         except Exception:  # noqa: BLE001 - a mistake of ours ends this download, not the queue
             _log.exception("a download failed by a mistake of Hearth")
-            self._end_with(entry, _mistake(entry))
+            self._end_with(entry, _bug_error(entry))
         else:
             self._finish_file(entry, file, path)
 
@@ -246,25 +248,27 @@ class DownloadQueue:
         from app.models.hub.space import require_disk_space
 
         with self._lock:
-            if entry.began:
+            if entry.space_checked:
                 return
-            others = [each for each in self._entries.all if each.began and each.live]
-            promised = sum(self._entries.to_come(each) for each in others)
-            require_disk_space(self._entries.fetcher.root, self._entries.to_come(entry), promised)
-            entry.began = True
+            active = [other for other in self._entries.all if other.space_checked and other.active]
+            promised = sum(self._entries.remaining_bytes(other) for other in active)
+            require_disk_space(
+                self._entries.fetcher.root, self._entries.remaining_bytes(entry), promised
+            )
+            entry.space_checked = True
 
-    def _take(self, entry: QueuedDownload, path: str, step: Step) -> None:
+    def _record_step(self, entry: QueuedDownload, path: str, step: Step) -> None:
         now = time.monotonic()
         # No lock is needed: this is called for every chunk and only sets single values.
         kind = type(entry.work[path].step)
-        entry.take(path, step, now)
-        if now - self._told < _TELL_S and kind is type(step):
+        entry.record(path, step, now)
+        if now - self._announced_at < _ANNOUNCE_EVERY_S and kind is type(step):
             return
         with self._lock:
-            self._told = now
-            for each in self._entries.all:
-                each.measure(now)
-            self._look()
+            self._announced_at = now
+            for queued in self._entries.all:
+                queued.measure(now)
+            self._refresh()
         self.changed()
 
     def _finish_file(self, entry: QueuedDownload, file: RepoFile, path: Path) -> None:
@@ -272,7 +276,7 @@ class DownloadQueue:
         with self._lock:
             entry.paths[file.path] = path
             entry.done[file.path] = file.size
-            if self._closed or not entry.whole or entry.kept.state == "cancelled":
+            if self._closed or not entry.complete or entry.stored.state == "cancelled":
                 return
         done = replace(entry.snapshot(), state="done")
         try:
@@ -280,7 +284,7 @@ class DownloadQueue:
         except Exception:  # noqa: BLE001 - the files are here whatever becomes of the news
             _log.exception("a finished download was not taken note of")
         with self._lock:
-            self._entries.keep(entry, replace(entry.kept.with_error(None), state="done"))
+            self._entries.save(entry, replace(entry.stored.with_error(None), state="done"))
 
     def _end_with(self, entry: QueuedDownload, error: UserError) -> None:
         """Stop a download because of an error.
@@ -288,10 +292,10 @@ class DownloadQueue:
         If the file is not at fault, the download is paused and can continue later. Otherwise it
         fails.
         """
-        state: KeptState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
+        state: StoredState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
         with self._lock:
-            if entry.live and not self._closed:
-                self._entries.keep(entry, replace(entry.kept.with_error(error), state=state))
+            if entry.active and not self._closed:
+                self._entries.save(entry, replace(entry.stored.with_error(error), state=state))
                 entry.stop()
 
     def _release(self, entry: QueuedDownload, file: RepoFile) -> None:
@@ -299,7 +303,7 @@ class DownloadQueue:
             entry.work.pop(file.path, None)
             entry.rate.stop()
             if not entry.work:
-                entry.began = False
+                entry.space_checked = False
                 self._settle(entry)
             self._lock.notify_all()
         self.changed()
@@ -310,54 +314,54 @@ class DownloadQueue:
         After `close` it is not saved, because the database may be closed too.
         """
         if not self._closed:
-            self._entries.keep(entry, entry.kept)
+            self._entries.save(entry, entry.stored)
         try:
             self._entries.forget_parts(entry)
         except AppError as error:
             _log.warning("a part could not be removed: %s", error)
 
-    def _turn(self, download: str, before: Collection[str], after: KeptState) -> None:
+    def _change_state(self, download: str, before: Collection[str], after: StoredState) -> None:
         with self._lock:
-            self._look()
+            self._refresh()
             entry = self._entries.find(download)
-            if entry.kept.state in before:
-                self._entries.keep(entry, replace(entry.kept.with_error(None), state=after))
-                self._obey(entry)
+            if entry.stored.state in before:
+                self._entries.save(entry, replace(entry.stored.with_error(None), state=after))
+                self._apply_state(entry)
         self.changed()
 
-    def _obey(self, entry: QueuedDownload) -> None:
+    def _apply_state(self, entry: QueuedDownload) -> None:
         """Make the threads follow a download's new state."""
-        if entry.live:
+        if entry.active:
             self._lock.notify_all()
         else:
             entry.stop()
             self._entries.forget_parts(entry)
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Read the changes of other processes and of the settings, at most once a second."""
         now = time.monotonic()
-        if self._closed or now - self._looked < _LOOK_S:
+        if self._closed or now - self._refreshed_at < _REFRESH_EVERY_S:
             return
-        self._looked = now
-        pace = self.pace()
-        self._parallel = pace.parallel
+        self._refreshed_at = now
+        limits = self.limits()
+        self._parallel = limits.parallel
         if "fetcher" in vars(self._entries):
-            _keep_to(pace, self._entries.fetcher)
-        self._entries.read(self._obey)
+            _apply_limits(limits, self._entries.fetcher)
+        self._entries.read(self._apply_state)
 
 
-def _keep_to(pace: DownloadLimits, fetcher: Fetcher) -> None:
-    fetcher.limiter.rate = pace.limit
-    fetcher.patience = pace.patience or fetcher.patience
+def _apply_limits(limits: DownloadLimits, fetcher: Fetcher) -> None:
+    fetcher.limiter.rate = limits.limit
+    fetcher.patience = limits.patience or fetcher.patience
 
 
-def _nobody(*_: object) -> None:
+def _ignore(*_: object) -> None:
     """Do nothing; the default listener."""
 
 
-def _mistake(entry: QueuedDownload) -> AppError:
+def _bug_error(entry: QueuedDownload) -> AppError:
     return AppError(
-        N_("{label} could not be downloaded.", label=entry.kept.wanted.label),
+        N_("{label} could not be downloaded.", label=entry.stored.wanted.label),
         N_("This is a bug in Hearth; the report is in its log."),
         N_("Resume the download; if it fails again, please send the log to the project."),
     )

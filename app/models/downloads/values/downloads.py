@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.models.hub.values.hub import RepoFile, WantedFile
+from app.models.hub.values.hub import FileRequest, RepoFile
 from engines.errors import UserError
 
-KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
+StoredState = Literal["waiting", "paused", "done", "failed", "cancelled"]
 """The state in the database; a running download is "waiting", so that it resumes after a crash."""
 
-DownloadState = KeptState | Literal["running", "retrying", "verifying"]
+DownloadState = StoredState | Literal["running", "retrying", "verifying"]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Files of one repository at one commit that belong together, such as a model's parts.
+class DownloadRequest:
+    """A request for files of one repository at one commit, such as the parts of a model.
 
     Attributes:
         label: The name that the user sees.
@@ -34,9 +34,9 @@ class Wanted:
         """The size of all files, in bytes."""
         return sum(file.size for file in self.files)
 
-    def one(self, file: RepoFile) -> WantedFile:
+    def one(self, file: RepoFile) -> FileRequest:
         """Return the request for one of the files."""
-        return WantedFile(self.repo, self.revision, file, self.ref)
+        return FileRequest(self.repo, self.revision, file, self.ref)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Download:
     """
 
     id: str
-    wanted: Wanted
+    wanted: DownloadRequest
     state: DownloadState = "waiting"
     bytes_done: int = 0
     bytes_per_s: float | None = None

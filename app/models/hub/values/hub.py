@@ -26,7 +26,7 @@ class RepoFile:
 
 
 @dataclass(frozen=True)
-class WantedFile:
+class FileRequest:
     """A file to download.
 
     Attributes:
@@ -56,6 +56,7 @@ class Variant:
 
     @property
     def size_bytes(self) -> int:
+        """The size of all its parts, in bytes."""
         return sum(file.size for file in self.files)
 
 

@@ -57,7 +57,7 @@ def hub_name(text: str, hosts: Collection[str] = HUBS) -> HubName:
     text = text.strip()
     address = _address(text, hosts)
     if address is not None:
-        return _of_address(text, address, hosts)
+        return _from_address(text, address, hosts)
     name, colon, quantisation = text.partition(":")
     owner_and_name, file = _parts(text, name)
     if colon and (file is not None or not _QUANTISATION.fullmatch(quantisation)):
@@ -105,7 +105,7 @@ def _address(text: str, hosts: Collection[str]) -> SplitResult | None:
     return None
 
 
-def _of_address(text: str, address: SplitResult, hosts: Collection[str]) -> HubName:
+def _from_address(text: str, address: SplitResult, hosts: Collection[str]) -> HubName:
     if address.netloc.lower() not in hosts:
         raise _invalid(text, N_("It is the address of a site other than the Hub."))
     parts = [unquote(part) for part in address.path.strip("/").split("/")]
@@ -115,13 +115,21 @@ def _of_address(text: str, address: SplitResult, hosts: Collection[str]) -> HubN
         raise _invalid(text, N_("It names no repository."))
     name, _, quantisation = parts[1].partition(":")
     repo = _repo(text, [parts[0], name])
-    shown = parse_qs(address.query).get("show_file_info")
+    query_file = parse_qs(address.query).get("show_file_info")
     if len(parts) == 2:
-        return HubName(repo, quantisation or None, _file(text, shown[0]) if shown else None)
-    kind, revision, rest = parts[2], "/".join(parts[3:4]), parts[4:]
+        return HubName(
+            repo, quantisation or None, _file(text, query_file[0]) if query_file else None
+        )
+    kind, revision, path_parts = parts[2], "/".join(parts[3:4]), parts[4:]
     if kind not in ("blob", "resolve", "raw", "tree") or not revision:
         return HubName(repo)
-    file = "/".join(rest) if rest and kind != "tree" else shown[0] if shown else None
+    file = (
+        "/".join(path_parts)
+        if path_parts and kind != "tree"
+        else query_file[0]
+        if query_file
+        else None
+    )
     return HubName(repo, None, _file(text, file) if file else None, revision)
 
 

@@ -25,8 +25,8 @@ def parameters_in(name: str) -> int | None:
     Returns:
         None if the name states no number.
     """
-    found = [
+    counts = [
         float(number) * _UNITS[unit.lower()] * (2 if effective else 1)
         for effective, number, unit in _SIZE.findall(name)
     ]
-    return round(max(found)) if found else None
+    return round(max(counts)) if counts else None

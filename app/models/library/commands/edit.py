@@ -21,16 +21,16 @@ from engines.models.gguf.edit import Metadata
 from engines.sentences import N_
 
 if TYPE_CHECKING:
-    from app.models.library.values.editable import Editable
+    from app.models.library.values.editable import EditableMetadata
     from app.wiring.app import App
 
-HERE: Final = Argument(
+LISTED_MODEL: Final = Argument(
     "what",
     N_("the model's id or name, as `hearth models list` shows it"),
     metavar="M",
     offers="models",
 )
-_SHOWN: Final = 60
+_TEMPLATE_SHOWN: Final = 60
 """How many characters of a template the table shows."""
 
 
@@ -40,7 +40,7 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
 
     if args.key is None:
         return _print_all(app.metadata.read(args.what), out)
-    text = _given(args)
+    text = _new_value(args)
     if text is None:
         return _print_one(app.metadata.read(args.what), args.key, out)
     changes = _changes(args.key, text)
@@ -81,7 +81,7 @@ _CHANGED: Final = {
 }
 
 
-def _given(args: argparse.Namespace) -> str | None:
+def _new_value(args: argparse.Namespace) -> str | None:
     """Return the new value from the argument, a file or standard input; None if there is none."""
     if args.file is not None and args.value is not None:
         raise WrongUsage(
@@ -119,26 +119,26 @@ def _changes(key: str, text: str) -> Metadata:
         ) from None
 
 
-def _print_all(found: Editable, out: Output) -> int:
-    value = {"name": found.name, "context": found.context, "template": found.template}
+def _print_all(metadata: EditableMetadata, out: Output) -> int:
+    value = {"name": metadata.name, "context": metadata.context, "template": metadata.template}
 
     def human() -> str:
-        template = " ".join(found.template.split())
-        short = template[:_SHOWN] + ("…" if len(template) > _SHOWN else "")
-        rows = [("name", found.name), ("context", str(found.context)), ("template", short)]
+        template = " ".join(metadata.template.split())
+        short = template[:_TEMPLATE_SHOWN] + ("…" if len(template) > _TEMPLATE_SHOWN else "")
+        rows = [("name", metadata.name), ("context", str(metadata.context)), ("template", short)]
         return table(rows)
 
-    out.value({**value, "in_place": not found.why_not}, human)
-    if found.why_not:
-        out.note(N_("Only a copy can be changed. {why_not}", why_not=found.why_not))
+    out.value({**value, "in_place": not metadata.why_not}, human)
+    if metadata.why_not:
+        out.note(N_("Only a copy can be changed. {why_not}", why_not=metadata.why_not))
     return 0
 
 
-def _print_one(found: Editable, key: str, out: Output) -> int:
+def _print_one(metadata: EditableMetadata, key: str, out: Output) -> int:
     if out.as_json:
-        out.value({"name": key, "value": getattr(found, key)}, lambda: "")
+        out.value({"name": key, "value": getattr(metadata, key)}, lambda: "")
     else:
-        out.data(str(getattr(found, key)))
+        out.data(str(getattr(metadata, key)))
     return 0
 
 
@@ -147,7 +147,7 @@ EDIT = Command(
     "print or change the metadata of a GGUF file, in a copy or in place",
     edit_model,
     (
-        HERE,
+        LISTED_MODEL,
         Argument(
             "key",
             "template, name or context; without it, all three are printed",

@@ -11,7 +11,7 @@ from app.base.errors import ModelUnknown
 from app.kit.terminal.arguments import REVISION, USUAL
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, labelled, number, size
-from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.hub.values.names import HubName, hub_name, is_hub_name
@@ -60,14 +60,14 @@ def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     if entry is None or (is_hub_name(args.what) and entry.files and not entry.path.exists()):
         report = _on_hub(app, hub_name(args.what), settings, args)
     else:
-        held = app.library.effective(entry, settings)
-        load_options = _with_wishes(load_options_of(held, entry.engine), args)
+        effective_settings = app.library.effective(entry, settings)
+        load_options = _with_arguments(load_options_of(effective_settings, entry.engine), args)
         report = app.runtime.judge(entry, load_options)
     out.value(_described(report), lambda: _in_words(report))
     return 0
 
 
-def _with_wishes(load_options: LoadOptions, args: argparse.Namespace) -> LoadOptions:
+def _with_arguments(load_options: LoadOptions, args: argparse.Namespace) -> LoadOptions:
     return replace(
         load_options,
         context=load_options.context if args.context is None else args.context,
@@ -82,25 +82,29 @@ def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespac
     def headers(files: tuple[RepoFile, ...]) -> Path:
         return app.hub.headers(repository, Variant("", files), app.folder.headers)
 
-    checkpoint = wanted_checkpoint(repository)
+    checkpoint = checkpoint_request(repository)
     if checkpoint is not None and not repository.variants:
-        told = (
-            it
-            for it in checkpoint.files
-            if it.path == "config.json" or it.path.endswith(".safetensors")
+        files_to_read = (
+            file
+            for file in checkpoint.files
+            if file.path == "config.json" or file.path.endswith(".safetensors")
         )
-        entry = ModelEntry(name.repo, name.repo, headers(tuple(told)).parent, engine="vllm")
-        return app.runtime.judge(entry, _with_wishes(load_options_of(settings, "vllm"), args))
+        entry = ModelEntry(
+            name.repo, name.repo, headers(tuple(files_to_read)).parent, engine="vllm"
+        )
+        return app.runtime.judge(entry, _with_arguments(load_options_of(settings, "vllm"), args))
     variant = _variant(app, repository, name)
     chosen = choose(repository.files, repository.id)
-    drafter = chosen.along_with(variant)
+    drafter = chosen.drafter_for(variant)
     model = headers(variant.files)
-    load_options = _with_wishes(load_options_of(settings), args)
-    beside = headers((drafter,)) if drafter else None
+    load_options = _with_arguments(load_options_of(settings), args)
+    drafter_headers = headers((drafter,)) if drafter else None
     # Judge the projector that `hearth models pull` would download.
     file = chosen.projector_for(variant) if app.projectors.of_repo(name.repo) else None
     projector = projector_file(headers((file,))) if file else None
-    return app.fitting.report(model, read_header(model), load_options, beside, projector=projector)
+    return app.fitting.report(
+        model, read_header(model), load_options, drafter_headers, projector=projector
+    )
 
 
 def _variant(app: App, repository: Repository, name: HubName) -> Variant:
@@ -109,20 +113,22 @@ def _variant(app: App, repository: Repository, name: HubName) -> Variant:
     Raises:
         ModelUnknown: The repository has no such variant.
     """
-    found = [
-        it
-        for it in repository.variants
-        if (name.quantisation is None or same_label(it.label, name.quantisation))
-        and (name.file is None or name.file in (file.path for file in it.files))
+    matching = [
+        variant
+        for variant in repository.variants
+        if (name.quantisation is None or same_label(variant.label, name.quantisation))
+        and (name.file is None or name.file in (file.path for file in variant.files))
     ]
-    chosen = best_variant(found, lambda it: app.fitting.quick(it.size_bytes))
-    if chosen is None and found:
-        chosen = found[0]
+    chosen = best_variant(matching, lambda variant: app.fitting.quick(variant.size_bytes))
+    if chosen is None and matching:
+        chosen = matching[0]
     if chosen is None:
-        there = ", ".join(it.label for it in repository.variants) or N_("none that can be run")
+        available = ", ".join(variant.label for variant in repository.variants) or N_(
+            "none that can be run"
+        )
         raise ModelUnknown(
             N_("{repo} has no such model.", repo=name.repo),
-            N_("It offers these quantisations: {there}.", there=there),
+            N_("It offers these quantisations: {available}.", available=available),
             N_("Choose one of them, as owner/name:QUANT."),
         )
     return chosen

@@ -42,20 +42,20 @@ def described(app: App, entry: ModelEntry) -> dict[str, Any]:
     Raises:
         EngineError: Its file cannot be read.
     """
-    found = app.library.facts(entry)
+    facts = app.library.facts(entry)
     return {
         "id": entry.id,
         "name": entry.name,
         "repo": entry.repo,
-        "files": [path.name for path in (*entry.files, found.drafter, entry.projector) if path],
-        "size_bytes": found.size_bytes,
-        "architecture": found.architecture,
-        "parameters": found.parameters,
-        "quantisation": found.quantisation,
-        "context_max": found.context_max,
-        "mtp": {"kind": found.mtp, "ready": found.mtp != "none"},
-        "vision": "sees" in (found.can or ()),
-        "audio": "hears" in (found.can or ()),
+        "files": [path.name for path in (*entry.files, facts.drafter, entry.projector) if path],
+        "size_bytes": facts.size_bytes,
+        "architecture": facts.architecture,
+        "parameters": facts.parameters,
+        "quantisation": facts.quantisation,
+        "context_max": facts.context_max,
+        "mtp": {"kind": facts.mtp, "ready": facts.mtp != "none"},
+        "vision": "sees" in (facts.can or ()),
+        "audio": "hears" in (facts.can or ()),
         "verified": entry.verified is not None,
         "path": str(entry.path),
         "source": entry.source,
@@ -64,20 +64,22 @@ def described(app: App, entry: ModelEntry) -> dict[str, Any]:
     }
 
 
-def shown(found: ModelDetails) -> dict[str, Any]:
+def detailed(details: ModelDetails) -> dict[str, Any]:
     """Describe the details of a model's file, which a row does not show."""
-    entry, file = found.entry, found.file
-    said = asdict(file)
+    entry, file = details.entry, details.file
+    file_details = asdict(file)
     for name in ("drafter", "chat_template", "vision"):
-        del said[name]
+        del file_details[name]
     return {
         "id": entry.id,
         "name": entry.name,
         "source": entry.source,
         "title": file.title,
-        **said,
-        "tensors": {it.type: it.size_bytes for it in file.tensors},
-        "template": {name: it for name, it in asdict(found.template).items() if it != ""},
+        **file_details,
+        "tensors": {tensor.type: tensor.size_bytes for tensor in file.tensors},
+        "template": {
+            name: value for name, value in asdict(details.template).items() if value != ""
+        },
         "repo": entry.repo,
         "revision": entry.revision,
         "sha256": entry.sha256,
@@ -90,15 +92,15 @@ def model_row(model: dict[str, Any]) -> tuple[str, ...]:
     """Return the cells of a row of the list."""
     if "error" in model:
         return model["id"], "", "", "", model["error"]
-    shown = model["id"] if len(model["id"]) <= _LONGEST else model["name"]
+    label = model["id"] if len(model["id"]) <= _LONGEST else model["name"]
     return (
-        shown, "" if model["engine"] == "remote" else size(model["size_bytes"]),
+        label, "" if model["engine"] == "remote" else size(model["size_bytes"]),
         model["quantisation"], _SOURCES.get(model["source"], model["source"]), model["name"],
     )  # fmt: skip
 
 
 def drafter_rows(app: App) -> list[tuple[str, ...]]:
-    """List the drafters below the models, in the table only: nobody chats with them."""
+    """List the drafters, which only the table shows, below the models."""
     rows: list[tuple[str, ...]] = []
     for entry in app.library.drafters():
         *row, name = model_row(listed(app, entry))
@@ -110,7 +112,7 @@ def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
     """Return the sentence that confirms that a model or drafter was added."""
     added = N_("Added {name} as {id}", name=entry.name, id=entry.id)
     return (
-        N_("{added}; it guesses ahead for {targets}.", added=added, targets=", ".join(targets))
+        N_("{added}; it drafts for {models}.", added=added, models=", ".join(targets))
         if targets
         else N_("{added}.", added=added)
     )

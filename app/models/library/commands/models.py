@@ -13,15 +13,15 @@ from app.kit.terminal.output import Output, size, table
 from app.models.discover.commands.hub import SEARCH, show_repository
 from app.models.downloads.commands import PULL
 from app.models.hub.values.names import is_hub_name
-from app.models.library.commands.edit import EDIT, HERE
+from app.models.library.commands.edit import EDIT, LISTED_MODEL
 from app.models.library.commands.fit import FIT
 from app.models.library.commands.model_rows import (
     added_in_words,
     described,
+    detailed,
     drafter_rows,
     listed,
     model_row,
-    shown,
 )
 from app.models.library.services.details import details
 from app.settings.commands import cell, change_settings, reset_in_words
@@ -39,8 +39,8 @@ _NOTES: Final = 10
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = [listed(app, entry) for entry in app.library.entries()]
-    out.value(found, lambda: table([*map(model_row, found), *drafter_rows(app)]))
+    rows = [listed(app, entry) for entry in app.library.entries()]
+    out.value(rows, lambda: table([*map(model_row, rows), *drafter_rows(app)]))
     app.library.keep_facts()
     notes = app.library.notes()
     for note in notes[:_NOTES]:
@@ -58,22 +58,22 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
     name.
     """
     try:
-        found = details(app.library, args.what)
+        model_details = details(app.library, args.what)
     except (ModelUnknown, ModelNotFound):
         if not is_hub_name(args.what):
             raise
         return show_repository(app, args, out)
-    value = {**shown(found), **described(app, app.library.find(args.what))}
+    value = {**detailed(model_details), **described(app, app.library.find(args.what))}
     out.value(value, lambda: table([(k, cell(v)) for k, v in value.items() if v not in (None, "")]))
     return 0
 
 
 def _import(app: App, args: argparse.Namespace, out: Output) -> int:
     progress = partial(out.progress, step=N_("Copying and checking"))
-    entry = app.manager.take_in(
+    entry = app.manager.import_model(
         Path(args.what), copy=args.copy, progress=progress, cancel=CancelToken()
     )
-    targets = [it.name for it in app.library.drafts_for(entry)] if entry.drafts else []
+    targets = [model.name for model in app.library.drafts_for(entry)] if entry.drafts else []
     value = {**described(app, entry), "drafts_for": targets}
     out.value(value, lambda: added_in_words(entry, targets))
     return 0
@@ -81,22 +81,22 @@ def _import(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
     progress = partial(out.progress, step=N_("Checking the file"))
-    found = app.manager.verify(args.what, progress, CancelToken())
+    result = app.manager.verify(args.what, progress, CancelToken())
     value = {
-        "id": found.entry.id,
-        "sha256": found.sha256,
-        "compared": found.compared,
-        "verified": found.entry.verified is not None,
+        "id": result.entry.id,
+        "sha256": result.sha256,
+        "compared": result.compared,
+        "verified": result.entry.verified is not None,
     }
 
     def human() -> str:
-        if found.compared:
-            return N_("{name} is intact: {sha256}.", name=found.entry.name, sha256=found.sha256)
+        if result.compared:
+            return N_("{name} is intact: {sha256}.", name=result.entry.name, sha256=result.sha256)
         return N_(
-            "There was nothing to compare {name} with; what it is now is remembered for the next "
-            "time: {sha256}.",
-            name=found.entry.name,
-            sha256=found.sha256,
+            "There was nothing to compare {name} with; its current checksum is kept for "
+            "the next check: {sha256}.",
+            name=result.entry.name,
+            sha256=result.sha256,
         )
 
     out.value(value, human)
@@ -106,7 +106,7 @@ def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
 def _settings_naming(app: App, called: str) -> tuple[str, ...]:
     """Return the names of the settings that refer to this model."""
     entry = app.library.find(called)
-    return app.library.settings_naming(app.settings.read(), lambda it: it.id == entry.id)
+    return app.library.settings_naming(app.settings.read(), lambda model: model.id == entry.id)
 
 
 def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -126,7 +126,7 @@ def _set(app: App, args: argparse.Namespace, out: Output) -> int:
         if args.default:
             raise WrongUsage(
                 N_("Hearth did not understand that command."),
-                N_("--default needs the NAME of the setting that it takes back."),
+                N_("--default needs the NAME of the setting to reset."),
                 N_("`hearth models set M` shows those that are set."),
             )
         return _print_settings(app.manager.settings(args.what), out)
@@ -134,9 +134,9 @@ def _set(app: App, args: argparse.Namespace, out: Output) -> int:
         return _print_settings(app.manager.set(args.what, args.setting, None), out)
     if args.value is None:
         own = app.manager.settings(args.what)
-        held = effective(app.settings.read(), app.library.own(args.what))
-        checked(args.setting, getattr(held, args.setting, None))
-        value = getattr(held, args.setting)
+        effective_settings = effective(app.settings.read(), app.library.own(args.what))
+        checked(args.setting, getattr(effective_settings, args.setting, None))
+        value = getattr(effective_settings, args.setting)
         out.value(
             {"name": args.setting, "value": value, "own": args.setting in own},
             lambda: cell(value),
@@ -150,7 +150,7 @@ def _print_settings(values: Any, out: Output) -> int:
         dict(values),
         lambda: (
             table([(name, cell(value)) for name, value in values.items()])
-            or N_("Nothing is set for this model alone.")
+            or N_("This model has no settings of its own.")
         ),
     )
     return 0
@@ -158,22 +158,28 @@ def _print_settings(values: Any, out: Output) -> int:
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     naming = _settings_naming(app, args.what)
-    gone = app.manager.delete(args.what, with_file=args.file)
-    settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
-    value = {"removed": gone.entry.id, "files": gone.files, "frees_bytes": gone.frees}
+    deleted = app.manager.delete(args.what, with_file=args.file)
+    settings = change_settings(app, {name: getattr(Settings(), name) for name in naming})
+    value = {"removed": deleted.entry.id, "files": deleted.files, "frees_bytes": deleted.frees}
     value["settings"] = settings
 
     def human() -> str:
-        said = [N_("{id} is off the list; {path} stays.", id=gone.entry.id, path=gone.entry.path)]
-        if gone.files:
-            said = [
+        lines = [
+            N_(
+                "{id} was removed from the list; {path} stays.",
+                id=deleted.entry.id,
+                path=deleted.entry.path,
+            )
+        ]
+        if deleted.files:
+            lines = [
                 N_(
                     "{id} is in the trash; emptying the trash frees {frees}.",
-                    id=gone.entry.id,
-                    frees=size(gone.frees),
+                    id=deleted.entry.id,
+                    frees=size(deleted.frees),
                 )
             ]
-        return joined("\n", (*said, *reset_in_words(settings)))
+        return joined("\n", (*lines, *reset_in_words(settings)))
 
     out.value(value, human)
     return 0
@@ -210,19 +216,19 @@ COMMAND = Command(
                 ),
             ),
         ),
-        Command("verify", "check that a model's file is intact", _verify, (HERE,)),
+        Command("verify", "check that a model's file is intact", _verify, (LISTED_MODEL,)),
         Command(
             "rename",
             "give a model another name",
             _rename,
-            (HERE, Argument("name", "the new name", metavar="NAME")),
+            (LISTED_MODEL, Argument("name", "the new name", metavar="NAME")),
         ),
         Command(
             "set",
             "change a setting for one model; without a setting, show those that it has",
             _set,
             (
-                HERE,
+                LISTED_MODEL,
                 Argument(
                     "setting",
                     "the setting's name, as `hearth settings list` shows it",
@@ -246,13 +252,13 @@ COMMAND = Command(
         EDIT,
         Command(
             "rm",
-            "take a model off the list; a downloaded one goes to the trash",
+            "remove a model from the list; a downloaded one goes to the trash",
             _remove,
             (
-                HERE,
+                LISTED_MODEL,
                 Argument(
                     "--file",
-                    "move the file to the trash as well, wherever it lies",
+                    "move the file to the trash as well, wherever it is",
                     action="store_true",
                 ),
             ),

@@ -39,15 +39,15 @@ class ModelChooser(QObject):
 
     Args:
         chat: The open chat, whose model is the one in use.
-        alone: Whether choices apply to that chat only.
+        this_chat_only: Whether choices apply to that chat only.
 
     Signals:
         changed: The model in use has changed.
-        shown: The models to choose from, and the id, name or path of the one in use.
+        announced: The models to choose from, and the id, name or path of the one in use.
     """
 
     changed = Signal()
-    shown = Signal(object, object)
+    announced = Signal(object, object)
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ModelChooser(QObject):
         notifier: Notifier,
         window: QWidget,
         *,
-        alone: bool = False,
+        this_chat_only: bool = False,
     ) -> None:
         super().__init__(window)
         self._models = models
@@ -67,14 +67,15 @@ class ModelChooser(QObject):
         self._chat = chat
         self._notifier = notifier
         self._window = window
-        self._alone = alone
-        self._said: Toast | None = None
+        self._this_chat_only = this_chat_only
+        self._toast: Toast | None = None
 
-    def tell(self) -> None:
-        """Emit `shown` with the current models and the one in use."""
-        self.shown.emit(self.entries(), self.current())
+    def announce(self) -> None:
+        """Emit `announced` with the current models and the one in use."""
+        self.announced.emit(self.entries(), self.current())
 
     def entries(self) -> list[ModelEntry]:
+        """Return the models to choose from, as they were last found."""
         return self._models.list()
 
     def current(self) -> str:
@@ -89,13 +90,13 @@ class ModelChooser(QObject):
     @property
     def usual(self) -> str | None:
         """The id, name or path of the default model for new chats; None if not applicable."""
-        return None if self._alone else self._settings.current.model
+        return None if self._this_chat_only else self._settings.current.model
 
     def use(self, model_id: str) -> None:
         """Use a model in the open chat and confirm it; offer to use it for new chats too."""
         if not self._change(chat=model_id):
             return
-        text = self.tr("{called} answers in this chat.").format(called=self._called(model_id))
+        text = self.tr("{name} answers in this chat.").format(name=self._called(model_id))
         if self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
@@ -114,8 +115,8 @@ class ModelChooser(QObject):
         before = self._settings.current.model
         if not self._change(chat=model_id, usual=model_id):
             return
-        text = self.tr("{called} answers in this chat and in new ones.").format(
-            called=self._called(model_id)
+        text = self.tr("{name} answers in this chat and in new ones.").format(
+            name=self._called(model_id)
         )
         if before in (model_id, self._name(model_id)):
             self._say(text)
@@ -130,26 +131,26 @@ class ModelChooser(QObject):
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
         if self._change(usual=model):
-            self._say(self.tr("New chats use {called}.").format(called=self._called(model)))
+            self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
-        if self._said is not None:
-            self._said.dismiss()
+        if self._toast is not None:
+            self._toast.dismiss()
         if not action:
             self._notifier.say(text)
             return
 
         def acted() -> None:
-            self._said = None  # the toast closes by itself
+            self._toast = None  # the toast closes by itself
             act()
 
-        toast = self._said = self._notifier.offer(text, action, acted)
+        toast = self._toast = self._notifier.offer(text, action, acted)
         toast.closed.connect(lambda: self._forget(toast))
 
     def _forget(self, toast: Toast) -> None:
-        if self._said is toast:
-            self._said = None
+        if self._toast is toast:
+            self._toast = None
 
     def _change(self, *, chat: str | None = None, usual: str | None = None) -> bool:
         """Change the model of the open chat or the default model; return whether it worked."""
@@ -163,16 +164,16 @@ class ModelChooser(QObject):
             return False
         finally:
             self.changed.emit()
-            self.tell()
+            self.announce()
         return True
 
     def _name(self, model_id: str) -> str:
-        return next((it.name for it in self.entries() if it.id == model_id), model_id)
+        return next((entry.name for entry in self.entries() if entry.id == model_id), model_id)
 
     def _called(self, model: str) -> str:
         """Return the name of a model as the user sees it, from its id or name."""
-        found = next((it for it in self.entries() if model in (it.id, it.name)), None)
-        return name_of(found) if found is not None else model
+        entry = next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
+        return name_of(entry) if entry is not None else model
 
     def add(self) -> None:
         """Let the user pick a file to add."""
@@ -181,16 +182,17 @@ class ModelChooser(QObject):
 
     def take(self, paths: Sequence[Path]) -> None:
         """Add files in the way the user has chosen; ask if no way was chosen yet."""
-        way = self._settings.current.adding
-        if way == "ask":
+        choice = self._settings.current.adding
+        if choice == "ask":
             self._ask_how(paths)
             return
         for path in paths:
             self._models.add(
-                path, copy=way == "copy", done=self._added, failed=self._notifier.error
+                path, copy=choice == "copy", done=self._added, failed=self._notifier.error
             )
 
     def remove(self, model_id: str, with_file: bool) -> None:
+        """Remove a model from the list, or move its file to the trash."""
         self._models.remove(
             model_id, with_file=with_file, done=self._removed, failed=self._notifier.error
         )
@@ -211,9 +213,9 @@ class ModelChooser(QObject):
             ("link", self.tr("Use in place")),
         ]
 
-        def answered(way: str) -> None:
-            if way in ("copy", "link"):
-                self._settings.set("adding", way)
+        def answered(choice: str) -> None:
+            if choice in ("copy", "link"):
+                self._settings.set("adding", choice)
                 self.take(paths)
 
         self._notifier.ask(lines, answers, answered)
@@ -223,18 +225,18 @@ class ModelChooser(QObject):
         if targets is None:
             self.use_from_now_on(entry.id)
         else:
-            text = self.tr("{name} was added: it helps {targets} to answer faster.")
-            self._notifier.say(text.format(name=entry.name, targets=", ".join(targets)))
+            text = self.tr("{name} was added: it helps {models} answer faster.")
+            self._notifier.say(text.format(name=entry.name, models=", ".join(targets)))
 
     def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry
-        gone = (entry.id, entry.name)
-        if self._settings.current.model in gone:
+        removed_names = (entry.id, entry.name)
+        if self._settings.current.model in removed_names:
             self._change(usual=STARTER)
         for name in NAMING:
-            if getattr(self._settings.current, name) in gone:
+            if getattr(self._settings.current, name) in removed_names:
                 self._settings.set(name, getattr(Settings(), name))
-        if self.current() in gone:
+        if self.current() in removed_names:
             self._change(chat=STARTER)
         if removed.files:
             text = self.tr("{id} is in the trash; emptying the trash frees {frees}.")

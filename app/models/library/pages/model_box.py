@@ -40,8 +40,8 @@ class ModelBox(ComboBox):
     @property
     def chosen_model(self) -> str | None:
         """The id of the chosen model; None if none is chosen."""
-        found: str | None = self.currentData()
-        return found
+        model: str | None = self.currentData()
+        return model
 
     def show_models(self, entries: Sequence[ModelEntry], model: str | None) -> None:
         """Show the models; a missing model is listed by its name, so that it is not lost."""

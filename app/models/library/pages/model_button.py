@@ -16,14 +16,14 @@ from app.models.library.pages.names import name_of
 if TYPE_CHECKING:
     from app.models.discover.values.counterparts import Counterpart
     from app.models.library.pages.chooser import ModelChooser
-    from app.models.library.pages.model_picker import ModelPicker, Way
+    from app.models.library.pages.model_picker import ModelPicker, PickerButton
     from app.models.library.presenters.overview import ModelOverview
     from app.models.library.values.overview import ListedFacts
     from app.runtime.presenters.loaded import LoadedModels
 
 _WIDEST_NAME: Final = 280
 _LEAST_NAME: Final = 72
-_LOOK_MS: Final = 500
+_UPDATE_MS: Final = 500
 """How often the open list checks which models are in memory: answers load models too."""
 
 
@@ -36,6 +36,7 @@ class ModelButton(MenuButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_model(self, name: str) -> None:
+        """Show a model's name, elided in the middle if it is too long."""
         self._name = name
         self.setAccessibleName(self.tr("Model: {name}").format(name=name))
         self.updateGeometry()
@@ -43,28 +44,30 @@ class ModelButton(MenuButton):
 
     def sizeHint(self) -> QSize:
         """Return the space for the whole name, within limits."""
-        wanted = min(self.fontMetrics().horizontalAdvance(self._name) + 2, scaled(_WIDEST_NAME))
-        return QSize(self._around() + wanted, super().sizeHint().height())
+        name_width = min(self.fontMetrics().horizontalAdvance(self._name) + 2, scaled(_WIDEST_NAME))
+        return QSize(self._frame_width() + name_width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        least = min(self.sizeHint().width(), self._around() + scaled(_LEAST_NAME))
+        """Return the space for a heavily elided name."""
+        least = min(self.sizeHint().width(), self._frame_width() + scaled(_LEAST_NAME))
         return QSize(least, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Elide the name again for the new width."""
         super().resizeEvent(event)
         self._fit()
 
-    def _around(self) -> int:
+    def _frame_width(self) -> int:
         """Return the pixels that the padding and the arrow take beside the name."""
         return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
 
     def _fit(self) -> None:
-        room = self.width() - self._around()
+        room = self.width() - self._frame_width()
         middle = Qt.TextElideMode.ElideMiddle
-        shown = self.fontMetrics().elidedText(self._name, middle, max(room, 0))
-        if shown != self.text():
-            self.setText(shown)
-        self.setToolTip("" if shown == self._name else self._name)
+        elided = self.fontMetrics().elidedText(self._name, middle, max(room, 0))
+        if elided != self.text():
+            self.setText(elided)
+        self.setToolTip("" if elided == self._name else self._name)
 
 
 class ModelPicking(QObject):
@@ -87,7 +90,7 @@ class ModelPicking(QObject):
         chooser: ModelChooser,
         loaded: LoadedModels,
         overview: Callable[[], ModelOverview],
-        ways: Sequence[Way] = (),
+        buttons: Sequence[PickerButton] = (),
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent or button)
@@ -96,33 +99,34 @@ class ModelPicking(QObject):
         self._chooser = chooser
         self._loaded = loaded
         self._overview = overview
-        self._ways = ways
+        self._buttons = buttons
         self._facts: dict[str, ListedFacts] = {}
         self._knows_facts = False
-        self._elsewhere: Sequence[Counterpart] = ()
+        self._counterparts: Sequence[Counterpart] = ()
         self._timer = QTimer(self)
-        self._timer.setInterval(_LOOK_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.setInterval(_UPDATE_MS)
+        self._timer.timeout.connect(self._update_states)
         self._states = self._loaded.states()
         self._shares = self._loaded.shares()
         button.clicked.connect(self.open)
-        chooser.shown.connect(self._show)
-        loaded.changed.connect(self._look)
+        chooser.announced.connect(self._show)
+        loaded.changed.connect(self._update_states)
         self._show()
 
     def open(self) -> None:
+        """Open the picker below the button, unless it is open already."""
         if self.picker is not None:
             return
         from app.models.library.pages.model_picker import ModelPicker
 
-        picker = self.picker = ModelPicker(self._ways, self._button.window())
+        picker = self.picker = ModelPicker(self._buttons, self._button.window())
         picker.chosen.connect(self._choose)
         picker.list.load.connect(self._chooser.load)
         picker.list.eject.connect(self._loaded.eject)
         picker.for_new.connect(self._for_new)
         picker.other_engine.connect(self.other_engine)
         picker.closed.connect(self._closed)
-        self._elsewhere = ()
+        self._counterparts = ()
         self._states = self._loaded.states()
         self._show()
         picker.open_under(self._button)
@@ -135,11 +139,11 @@ class ModelPicking(QObject):
         overview.look()
         self.opening.emit()
 
-    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
+    def show_counterparts(self, counterparts: Sequence[Counterpart]) -> None:
         """Offer the same model on other engines."""
-        if self.picker is not None and found != self._elsewhere:
-            self._elsewhere = found
-            self.picker.show_elsewhere(found)
+        if self.picker is not None and counterparts != self._counterparts:
+            self._counterparts = counterparts
+            self.picker.show_counterparts(counterparts)
             self.picker.open_under(self._button)
 
     def _choose(self, model: str) -> None:
@@ -160,11 +164,11 @@ class ModelPicking(QObject):
         self._button.setDown(False)
 
     def _learnt(self, facts: Sequence[ListedFacts]) -> None:
-        self._facts |= {it.id: it for it in facts}
+        self._facts |= {model_facts.id: model_facts for model_facts in facts}
         if self.picker is not None and facts:
             self._fill(self.picker)
 
-    def _look(self) -> None:
+    def _update_states(self) -> None:
         """Update which models are in memory and how far others are loaded, if that has changed."""
         loaded = self._loaded
         states, shares = loaded.states(), loaded.shares()
@@ -184,6 +188,6 @@ class ModelPicking(QObject):
         picker.list.show_models(entries, current, self._facts, self._states, shares=self._shares)
         usual = self._chooser.usual
         if usual is not None:
-            found = next((it for it in entries if usual in (it.id, it.name)), None)
-            same = current == usual or (found is not None and current in (found.id, found.name))
-            picker.show_usual(name_of(found) if found else usual, same=same)
+            entry = next((entry for entry in entries if usual in (entry.id, entry.name)), None)
+            same = current == usual or (entry is not None and current in (entry.id, entry.name))
+            picker.show_usual(name_of(entry) if entry else usual, same=same)

@@ -37,7 +37,7 @@ from app.kit.look.scale import scaled
 from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
-from app.models.library.pages.here_words import mtp_sentence
+from app.models.library.pages.model_words import mtp_sentence
 from app.models.library.pages.names import mtp_tip, name_of
 from app.models.library.values.overview import ListedFacts, LoadState
 from app.models.library.values.quantisations import quantisation_of
@@ -74,10 +74,12 @@ class ModelChoice:
 
     @property
     def spoken(self) -> str:
+        """The row as a screen reader reads it."""
         return ", ".join(filter(None, (self.name, self.detail, *self.chips, self.state)))
 
     @property
     def searched(self) -> str:
+        """The text that the filter searches, in lower case."""
         return f"{self.spoken} {self.tip}".lower()
 
 
@@ -91,6 +93,7 @@ class ModelChoices(QAbstractListModel):
         self.rows: list[str | ModelChoice] = []
 
     def show_groups(self, groups: Sequence[tuple[str, Sequence[ModelChoice]]]) -> None:
+        """Replace the rows: groups of choices, each below its heading."""
         self._groups = groups
         self._lay_out()
 
@@ -100,9 +103,11 @@ class ModelChoices(QAbstractListModel):
         self._lay_out()
 
     def rowCount(self, _parent: _Index = QModelIndex()) -> int:  # noqa: B008 - as Qt calls it
+        """Return the number of headings and choices that match."""
         return len(self.rows)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a row, its name, its tooltip or its text for a screen reader."""
         row = self.rows[index.row()]
         if role == _CHOICE:
             return row
@@ -115,6 +120,7 @@ class ModelChoices(QAbstractListModel):
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
+        """Let choices be chosen, but not headings."""
         if isinstance(self.rows[index.row()], str):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -133,14 +139,14 @@ class ModelChoices(QAbstractListModel):
 
     def _matching(self) -> Iterator[str | ModelChoice]:
         for heading, choices in self._groups:
-            found = [
-                it
-                for it in choices
-                if all(word in it.searched or word in heading.lower() for word in self._words)
+            matching = [
+                choice
+                for choice in choices
+                if all(word in choice.searched or word in heading.lower() for word in self._words)
             ]
-            if found and heading and len(self._groups) > 1:
+            if matching and heading and len(self._groups) > 1:
                 yield heading
-            yield from found
+            yield from matching
 
 
 def _key(row: str | ModelChoice) -> str:
@@ -151,12 +157,13 @@ class ModelChoiceDelegate(QStyledItemDelegate):
     """Draws a row: the name, and below it the quantisation, the size and the abilities.
 
     Attributes:
-        held: Pixels that the button of the current row takes.
+        button_width: Pixels that the button of the current row takes.
     """
 
-    held = 0
+    button_width = 0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        """Return the height of a heading, or of a choice with one or two lines."""
         line = option.fontMetrics.height()
         if isinstance(index.data(_CHOICE), str):
             return QSize(0, line + scaled(12))
@@ -164,6 +171,7 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         return QSize(0, lines * line + scaled(20))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        """Draw a heading or a choice."""
         row, theme = index.data(_CHOICE), theme_of(option.palette)
         room = option.rect.adjusted(scaled(_INSET), 0, -scaled(_INSET), 0)
         painter.save()
@@ -189,7 +197,7 @@ class ModelChoiceDelegate(QStyledItemDelegate):
             painter.setPen(QColor(theme.edge))
             painter.setBrush(QColor(theme.pressed if theme.dark else theme.hover))
             painter.drawRoundedRect(option.rect.adjusted(1, 1, -1, -1), GRID, GRID)
-            room.setRight(room.right() - self.held)
+            room.setRight(room.right() - self.button_width)
         room.adjust(0, scaled(7), 0, -scaled(7))
         sign = scaled(_ICON)
         if row.current:
@@ -204,25 +212,25 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         if row.state:
             painter.setFont(_font(option.font, small=True, bold=True))
             right = Qt.AlignmentFlag.AlignRight
-            taken = _write(painter, top, row.state, theme.good, right)
-            top.setRight(top.right() - taken - scaled(GRID))
+            text_width = _write(painter, top, row.state, theme.good, right)
+            top.setRight(top.right() - text_width - scaled(GRID))
         painter.setFont(_font(option.font, bold=row.current))
         _write(painter, top, row.name, theme.text)
         painter.setFont(_font(option.font, small=True))
-        taken = _write(painter, below, row.detail, theme.muted)
-        left = below.left() + (taken + scaled(GRID) if taken else 0)
-        back = theme.base if chosen else theme.pressed if theme.dark else theme.hover
+        text_width = _write(painter, below, row.detail, theme.muted)
+        chip_left = below.left() + (text_width + scaled(GRID) if text_width else 0)
+        chip_colour = theme.base if chosen else theme.pressed if theme.dark else theme.hover
         for chip in row.chips:
             width = painter.fontMetrics().horizontalAdvance(chip) + scaled(2 * 7)
-            if left + width > below.right():
+            if chip_left + width > below.right():
                 break
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(back))
-            where = QRectF(left, below.top(), width, below.height())
+            painter.setBrush(QColor(chip_colour))
+            where = QRectF(chip_left, below.top(), width, below.height())
             painter.drawRoundedRect(where, scaled(7), scaled(7))
             painter.setPen(QColor(theme.muted if not chosen else theme.text))
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, chip)
-            left += width + scaled(5)
+            chip_left += width + scaled(5)
 
 
 def _has_detail(row: ModelChoice) -> bool:
@@ -245,12 +253,12 @@ def _write(
 ) -> int:
     """Draw one line of text, elided if it is too long; return its width in pixels."""
     metrics = QFontMetrics(painter.font())
-    shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room.width()))
+    elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room.width()))
     if not align & Qt.AlignmentFlag.AlignBottom:
         align |= Qt.AlignmentFlag.AlignVCenter
     painter.setPen(QColor(colour))
-    painter.drawText(room, align | Qt.TextFlag.TextSingleLine, shown)
-    return metrics.horizontalAdvance(shown)
+    painter.drawText(room, align | Qt.TextFlag.TextSingleLine, elided)
+    return metrics.horizontalAdvance(elided)
 
 
 class ModelList(QWidget):
@@ -339,20 +347,25 @@ class ModelList(QWidget):
         self._entries, self._current, self._facts, self._states = entries, current, facts, states
         self._shares = shares or {}
         marked = self.marked
-        groups = [(heading, [self._choice(it) for it in its]) for heading, its in _groups(entries)]
+        groups = [
+            (heading, [self._choice(entry) for entry in group])
+            for heading, group in _groups(entries)
+        ]
         if otherwise:
             groups.insert(0, ("", [ModelChoice("", otherwise, current=not current)]))
         self.choices.show_groups(groups)
-        ids = [it.id if isinstance(it, ModelChoice) else "" for it in self.choices.rows]
-        wanted = marked.id if marked else next((e.id for e in entries if self._is_current(e)), "")
-        self._mark_row(ids.index(wanted) if wanted and wanted in ids else self._first())
+        ids = [row.id if isinstance(row, ModelChoice) else "" for row in self.choices.rows]
+        marked_id = (
+            marked.id if marked else next((e.id for e in entries if self._is_current(e)), "")
+        )
+        self._mark_row(ids.index(marked_id) if marked_id and marked_id in ids else self._first())
 
     @property
     def marked(self) -> ModelChoice | None:
         """The row that Enter would choose."""
-        row = self.view.currentIndex().row()
-        found = self.choices.rows[row] if 0 <= row < len(self.choices.rows) else None
-        return found if isinstance(found, ModelChoice) else None
+        number = self.view.currentIndex().row()
+        row = self.choices.rows[number] if 0 <= number < len(self.choices.rows) else None
+        return row if isinstance(row, ModelChoice) else None
 
     def height_of_all(self) -> int:
         """Return the height in pixels of the field and of up to 40 rows."""
@@ -360,6 +373,7 @@ class ModelList(QWidget):
         return rows + self.field.sizeHint().height() + scaled(2 * GRID)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Mark and choose rows by keys pressed in the field; Escape clears the filter first."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
             if event.key() in _MOVES:
                 self._move(event)
@@ -379,12 +393,12 @@ class ModelList(QWidget):
         self._mark_row(self._first())
 
     def _first(self) -> int:
-        rows = self.choices.rows
-        return next((row for row, it in enumerate(rows) if isinstance(it, ModelChoice)), -1)
+        rows = enumerate(self.choices.rows)
+        return next((number for number, row in rows if isinstance(row, ModelChoice)), -1)
 
     def _move(self, event: QKeyEvent) -> None:
         """Move the mark as the list itself would; the arrow keys wrap around at the ends."""
-        rows = [n for n, it in enumerate(self.choices.rows) if isinstance(it, ModelChoice)]
+        rows = [n for n, row in enumerate(self.choices.rows) if isinstance(row, ModelChoice)]
         if not rows:
             return
         at = rows.index(self.view.currentIndex().row()) if self.marked else -1
@@ -424,7 +438,7 @@ class ModelList(QWidget):
         """
         marked = self.marked
         self.field.setAccessibleDescription(marked.spoken if marked else "")
-        entry = next((it for it in self._entries if marked and it.id == marked.id), None)
+        entry = next((entry for entry in self._entries if marked and entry.id == marked.id), None)
         state = self._states.get(marked.id, "") if marked else ""
         words = {
             "": (self.tr("Load"), self.tr("Load {name}")),
@@ -433,13 +447,13 @@ class ModelList(QWidget):
         }
         offered = self._loads and entry is not None and not entry.on_server and state in words
         self._button.setVisible(offered)
-        self._delegate.held = 0
+        self._delegate.button_width = 0
         if offered and marked is not None:
             text, name = words[state]
             self._button.setText(text)
             self._button.setAccessibleName(name.format(name=marked.name))
             self._button.adjustSize()
-            self._delegate.held = self._button.width() + scaled(GRID) // 2
+            self._delegate.button_width = self._button.width() + scaled(GRID) // 2
             self._place_button()
         self.view.viewport().update()
 
@@ -453,8 +467,8 @@ class ModelList(QWidget):
     def _press(self) -> None:
         marked = self.marked
         if marked is not None:
-            wanted = self.eject if self._states.get(marked.id) else self.load
-            wanted.emit(marked.id)
+            signal = self.eject if self._states.get(marked.id) else self.load
+            signal.emit(marked.id)
 
     def _is_current(self, entry: ModelEntry) -> bool:
         return self._current in (entry.id, entry.name)
@@ -482,9 +496,9 @@ def _detail(entry: ModelEntry, facts: ListedFacts | None) -> str:
     if entry.on_server:
         return ""
     named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
-    known = facts.quantisation if facts else "" if entry.builtin else named
-    taken = size(entry.size_bytes) if entry.size_bytes else ""
-    return " · ".join(filter(None, (known, taken)))
+    quantisation = facts.quantisation if facts else "" if entry.builtin else named
+    file_size = size(entry.size_bytes) if entry.size_bytes else ""
+    return " · ".join(filter(None, (quantisation, file_size)))
 
 
 def _chips(facts: ListedFacts | None) -> Iterator[str]:
@@ -511,28 +525,33 @@ def _chips(facts: ListedFacts | None) -> Iterator[str]:
 
 
 def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
-    said = [entry.repo or ""]
+    lines = [entry.repo or ""]
     if facts is not None and not facts.problem and facts.can == ():
-        said.append(
+        lines.append(
             _tr(
                 "choices",
                 "It has no chat template: it continues text rather than answering questions.",
             )
         )
     if facts is not None and facts.can and "embeds" in facts.can:
-        said.append(
-            _tr("choices", "It writes no answers: programs that ask Hearth get vectors from it.")
+        lines.append(
+            _tr(
+                "choices",
+                "It writes no answers: programs can get embeddings from it through Hearth.",
+            )
         )
     elif facts is not None and facts.mtp != "none":
-        said.append(mtp_tip(mtp_sentence(facts.mtp)))
-    return "\n".join(filter(None, said))
+        lines.append(mtp_tip(mtp_sentence(facts.mtp)))
+    return "\n".join(filter(None, lines))
 
 
 def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]:
     """Group models: first those on this computer, by engine, then those of each server."""
-    here: tuple[EngineName, ...] = ("llamacpp", "vllm")
-    by_engine = [(it, [e for e in entries if e.engine == it]) for it in here]
-    local = [(engine, its) for engine, its in by_engine if its]
+    local_engines: tuple[EngineName, ...] = ("llamacpp", "vllm")
+    by_engine = [
+        (engine, [entry for entry in entries if entry.engine == engine]) for engine in local_engines
+    ]
+    local = [(engine, group) for engine, group in by_engine if group]
     groups = [
         (
             _tr("choices", "On this computer")
@@ -540,14 +559,15 @@ def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]
             else _tr("choices", "On this computer, {engine_name}").format(
                 engine_name=engine_name(engine)
             ),
-            its,
+            group,
         )
-        for engine, its in local
+        for engine, group in local
     ]
     servers: dict[str, list[ModelEntry]] = {}
     for entry in entries:
         if entry.on_server:
             servers.setdefault(entry.id.removesuffix(f":{entry.served}"), []).append(entry)
     return groups + [
-        (_tr("choices", "Server {name}").format(name=name), its) for name, its in servers.items()
+        (_tr("choices", "Server {name}").format(name=name), group)
+        for name, group in servers.items()
     ]

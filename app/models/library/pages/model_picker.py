@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 480
 _HEIGHT: Final = 420
 
-Way = tuple[str, str, str, Callable[[], object]]
+PickerButton = tuple[str, str, str, Callable[[], object]]
 """A button below the list: its object name, icon, text and action."""
 
 
@@ -36,7 +36,7 @@ class ModelPicker(Popover):
     """The list of models under the button.
 
     Args:
-        ways: The buttons below the list.
+        buttons: The buttons below the list.
         loads: Whether models can also be loaded and ejected here.
 
     Signals:
@@ -51,7 +51,9 @@ class ModelPicker(Popover):
     other_engine = Signal(object)
     closed = Signal()
 
-    def __init__(self, ways: Sequence[Way], parent: QWidget, *, loads: bool = True) -> None:
+    def __init__(
+        self, buttons: Sequence[PickerButton], parent: QWidget, *, loads: bool = True
+    ) -> None:
         super().__init__("modelPicker", "", parent)
         self.setAccessibleName(self.tr("Models"))
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a click on the button closes it
@@ -60,9 +62,9 @@ class ModelPicker(Popover):
         self.card.box.setContentsMargins(12, 12, 12, 12)
         self.card.box.setSpacing(GRID)
         self.card.box.addWidget(self.list, 1)
-        self._elsewhere = QVBoxLayout()
-        self._elsewhere.setSpacing(2)
-        self.card.box.addLayout(self._elsewhere)
+        self._counterparts = QVBoxLayout()
+        self._counterparts.setSpacing(2)
+        self.card.box.addLayout(self._counterparts)
         self._usual = QWidget()
         usual = QHBoxLayout(self._usual)
         usual.setContentsMargins(GRID // 2, 0, 0, 0)
@@ -75,8 +77,8 @@ class ModelPicker(Popover):
         usual.addWidget(self._for_new)
         self._usual.hide()
         self.card.box.addWidget(self._usual)
-        if ways:
-            self.card.box.addWidget(FlowRow(*(self._way(it) for it in ways)))
+        if buttons:
+            self.card.box.addWidget(FlowRow(*(self._make_button(button) for button in buttons)))
 
     def show_usual(self, name: str, *, same: bool) -> None:
         """Show which model new chats use.
@@ -89,11 +91,11 @@ class ModelPicker(Popover):
         self._for_new.setHidden(same)
         self._usual.show()
 
-    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
+    def show_counterparts(self, counterparts: Sequence[Counterpart]) -> None:
         """Offer the same model on other engines, each with its cost or why it is unsuitable."""
-        empty(self._elsewhere)
-        for other in found:
-            self._elsewhere.addWidget(self._counterpart(other))
+        empty(self._counterparts)
+        for counterpart in counterparts:
+            self._counterparts.addWidget(self._counterpart(counterpart))
 
     def open_under(self, button: QWidget) -> None:
         """Open the picker below its button, no larger than the window allows."""
@@ -102,8 +104,8 @@ class ModelPicker(Popover):
         width = min(scaled(_WIDTH), window.width() - 2 * GRID)
         least = self.list.minimumSizeHint().height()
         self.list.setFixedHeight(least)
-        rest = self._height_at(width) - least
-        most = min(scaled(_HEIGHT), window.height() - button.height() - rest - 4 * GRID)
+        other_height = self._height_at(width) - least
+        most = min(scaled(_HEIGHT), window.height() - button.height() - other_height - 4 * GRID)
         self.list.setFixedHeight(max(least, min(self.list.height_of_all(), most)))
         self.setFixedSize(width, self._height_at(width))
         self.open_at(button)
@@ -117,30 +119,31 @@ class ModelPicker(Popover):
         return box.totalSizeHint().height()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Emit `closed`."""
         super().closeEvent(event)
         self.closed.emit()
 
-    def _way(self, way: Way) -> LabelledButton:
-        name, drawing, words, act = way
+    def _make_button(self, button_spec: PickerButton) -> LabelledButton:
+        name, drawing, words, act = button_spec
         button = LabelledButton(drawing, words, name, look="quiet")
         button.clicked.connect(self.close)
         button.clicked.connect(act)
         return button
 
-    def _counterpart(self, other: Counterpart) -> QWidget:
-        words = self.tr("Same model on {engine}").format(engine=engine_name(other.engine))
-        if other.entry is None and other.label:
-            words = f"{words}, {other.label}"
-        if other.entry is None and other.bytes:
+    def _counterpart(self, counterpart: Counterpart) -> QWidget:
+        words = self.tr("Same model on {engine}").format(engine=engine_name(counterpart.engine))
+        if counterpart.entry is None and counterpart.label:
+            words = f"{words}, {counterpart.label}"
+        if counterpart.entry is None and counterpart.bytes:
             words = self.tr("{words} ({bytes} to download)").format(
-                words=words, bytes=size(other.bytes)
+                words=words, bytes=size(counterpart.bytes)
             )
-        button = LabelledButton("again", words, f"elsewhere-{other.engine}", look="quiet")
+        button = LabelledButton("again", words, f"elsewhere-{counterpart.engine}", look="quiet")
         button.clicked.connect(self.close)
-        button.clicked.connect(lambda: self.other_engine.emit(other))
-        if other.entry is None and other.why_not:
+        button.clicked.connect(lambda: self.other_engine.emit(counterpart))
+        if counterpart.entry is None and counterpart.why_not:
             button.setEnabled(False)
-            button.setToolTip(translated(other.why_not))
+            button.setToolTip(translated(counterpart.why_not))
         return button
 
 

@@ -15,7 +15,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.presenters.same_answer import SameAnswer
-from app.models.library.values.same_answer import Compared, in_words, is_good
+from app.models.library.values.same_answer import PromptComparison, in_words, is_good
 from engines.errors import Cancelled, UserError
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ class MtpCard(Panel):
         self._button.clicked.connect(self._press)
         self._bar = ProgressBar("checkProgress", self.tr("Comparing answers"))
         self._bar.setFixedWidth(160)
-        self._what = Label("", "small", name="checkStep")
+        self._step_label = Label("", "small", name="checkStep")
         row.addWidget(self._button)
         row.addWidget(self._bar)
-        row.addWidget(self._what)
+        row.addWidget(self._step_label)
         row.addStretch(1)
         row.setContentsMargins(0, 4, 0, 0)
         self.box.addLayout(row)
@@ -77,20 +77,20 @@ class MtpCard(Panel):
             return
         self._say("")
         show_busy(self._bar)
-        self._what.setText(self.tr("Loading the model…"))
+        self._step_label.setText(self.tr("Loading the model…"))
         self._show_running(True)
         self._check.start(self._step, self._ended, self._failed)
 
     def _step(self, step: BenchStep) -> None:
         self._bar.setRange(0, step.total)
         self._bar.setValue(step.done)
-        self._what.setText(
-            self.tr("{total} of {context}").format(total=step.done + 1, context=step.total)
+        self._step_label.setText(
+            self.tr("{done} of {total}").format(done=step.done + 1, total=step.total)
         )
 
-    def _ended(self, found: Sequence[Compared]) -> None:
+    def _ended(self, results: Sequence[PromptComparison]) -> None:
         self._over(
-            "\n".join(translated(line) for line in in_words(found)), problem=not is_good(found)
+            "\n".join(translated(line) for line in in_words(results)), problem=not is_good(results)
         )
 
     def _failed(self, error: Exception) -> None:
@@ -113,4 +113,4 @@ class MtpCard(Panel):
         text = self.tr("Stop") if running else self.tr("Compare answers")
         self._button.redraw("stop" if running else "check", text)
         self._bar.setVisible(running)
-        self._what.setVisible(running)
+        self._step_label.setVisible(running)

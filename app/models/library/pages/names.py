@@ -1,4 +1,4 @@
-"""The displayed names of models and of what they can do."""
+"""The displayed names of models and of their abilities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def name_of(entry: ModelEntry) -> str:
     )
 
 
-def what_mtp_does() -> str:
+def mtp_explanation() -> str:
     """Explain multi-token prediction in plain words, for users who see only its short name."""
     return QCoreApplication.translate(
         "names", "Answers faster by guessing words ahead. The answer stays the same."
@@ -37,4 +37,4 @@ def what_mtp_does() -> str:
 def mtp_tip(sentence: str = "") -> str:
     """Return the tooltip for “MTP”: its full name, its effect and, optionally, a sentence."""
     name = QCoreApplication.translate("names", "Multi-token prediction")
-    return "\n".join(filter(None, [f"{name}: {what_mtp_does()}", sentence]))
+    return "\n".join(filter(None, [f"{name}: {mtp_explanation()}", sentence]))

@@ -10,7 +10,7 @@ from app.kit.tasks.error_handling import error_handler
 from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Task, Tasks
 from app.models.library.services.editing import MetadataEditor, sample_prompt
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
@@ -40,7 +40,7 @@ class ModelMetadata(QObject):
         self._trying = Latest(tasks, TRYING)
         self._task: Task | None = None
 
-    def read(self, model: str, done: Callable[[Editable], None], failed: Failed) -> None:
+    def read(self, model: str, done: Callable[[EditableMetadata], None], failed: Failed) -> None:
         """Read the metadata of a model's file."""
         self._tasks.run(
             lambda: self._editor.read(model),
@@ -90,13 +90,13 @@ class ModelMetadata(QObject):
                 self.writing.emit(share)
 
         def work(cancel: CancelToken) -> Iterator[ModelEntry]:
-            wanted = Metadata(name, template, context)
+            changes = Metadata(name, template, context)
             if template is not None:
                 sample_prompt(template, cancel)
             if copy is None:
-                yield self._editor.change(model, wanted, progress, cancel)
+                yield self._editor.change(model, changes, progress, cancel)
             else:
-                yield self._editor.save_copy(model, wanted, copy, progress, cancel)
+                yield self._editor.save_copy(model, changes, copy, progress, cancel)
 
         def ended(error: Exception) -> None:
             if isinstance(error, Cancelled):
@@ -104,8 +104,10 @@ class ModelMetadata(QObject):
             else:
                 error_handler(failed, self.crashed.emit)(error)
 
-        came: list[ModelEntry] = []
-        self._task = self._tasks.stream(work, came.extend, lambda: done(came[0]), ended, on=EDITING)
+        written: list[ModelEntry] = []
+        self._task = self._tasks.stream(
+            work, written.extend, lambda: done(written[0]), ended, on=EDITING
+        )
 
     def stop(self) -> None:
         """Stop the writing that is under way; the file stays as it was."""

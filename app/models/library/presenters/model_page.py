@@ -18,7 +18,7 @@ from app.models.library.services.details import details
 from app.models.library.services.library import Library
 from app.models.library.services.load_options import load_options_of
 from app.models.library.services.manager import ModelManager
-from app.models.library.values.details import Checked, ModelDetails
+from app.models.library.values.details import CheckedModel, ModelDetails
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.memory_use import MemoryUse
 from app.settings.presenters import SettingsService
@@ -79,7 +79,7 @@ class ShownModel:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitVerdict:
     """The verdict on whether a model fits at the moment.
 
     Attributes:
@@ -131,14 +131,14 @@ class ModelPage(QObject):
         def work() -> ShownModel:
             entry = self._library.find(model)
             general = effective(settings, made_for(builtin=entry.builtin))
-            found, problem = None, None
+            model_details, problem = None, None
             try:
-                found = details(self._library, model)
+                model_details = details(self._library, model)
             except EngineError as error:
                 problem = error
             return ShownModel(
                 entry,
-                found,
+                model_details,
                 problem,
                 self._library.settings_of(entry),
                 {name: getattr(general, name) for name in OF_A_MODEL},
@@ -148,17 +148,19 @@ class ModelPage(QObject):
 
         self._pages.run(work, done, failed)
 
-    def judge(self, model: str, done: Callable[[Fitted], object], failed: Failed) -> None:
+    def judge(self, model: str, done: Callable[[FitVerdict], object], failed: Failed) -> None:
         """Compute the exact memory need of a model, loaded with its settings."""
         settings = self._settings.current
 
-        def work() -> Fitted:
+        def work() -> FitVerdict:
             entry = self._library.find(model)
-            held = self._library.effective(entry, settings)
-            report = self._judge(entry, load_options_of(held, entry.engine))
+            effective_settings = self._library.effective(entry, settings)
+            report = self._judge(entry, load_options_of(effective_settings, entry.engine))
             fit = report.fit
             uses = uses_of(fit.parts, report.share, fit.have_bytes, self._hardware())
-            return Fitted(model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact)
+            return FitVerdict(
+                model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact
+            )
 
         self._judging.run(work, done, failed)
 
@@ -166,7 +168,7 @@ class ModelPage(QObject):
         self,
         model: str,
         progress: Callable[[float], object],
-        done: Callable[[Checked], object],
+        done: Callable[[CheckedModel], object],
         failed: Failed,
     ) -> None:
         """Compare every byte of a model with its expected checksum.
@@ -183,13 +185,13 @@ class ModelPage(QObject):
                 last = round(share * 200)
                 self._share.emit(progress, share)
 
-        def work(cancel: CancelToken) -> Iterator[Checked]:
+        def work(cancel: CancelToken) -> Iterator[CheckedModel]:
             yield self._manager.verify(model, read, cancel)
 
         # The result is reported at the end, because a batch can arrive before the last progress.
-        came: list[Checked] = []
+        results: list[CheckedModel] = []
         self._check = self._tasks.stream(
-            work, came.extend, lambda: done(came[0]), failed, on=CHECKING
+            work, results.extend, lambda: done(results[0]), failed, on=CHECKING
         )
 
     def stop(self) -> None:
@@ -200,6 +202,7 @@ class ModelPage(QObject):
     def rename(
         self, model: str, name: str, done: Callable[[ModelEntry], object], failed: Failed
     ) -> None:
+        """Give a model another name; `done` receives it as listed now."""
         self._tasks.run(lambda: self._manager.rename(model, name), done, failed, on=STORE)
 
     def set(

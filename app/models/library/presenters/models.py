@@ -23,7 +23,7 @@ from engines.sentences import joined
 COPYING = "copying"
 LISTING = "listing"
 
-_Taken = tuple[ModelEntry, list[str] | None]
+_Added = tuple[ModelEntry, list[str] | None]
 """An added model; for a drafter, also the names of the models that it drafts for."""
 
 _Listing = tuple[list[ModelEntry], list[ModelEntry]]
@@ -55,20 +55,20 @@ class Models(QObject):
     """The list of models, cached so that the UI thread never waits for folders.
 
     Attributes:
-        mtp_told: The last values of `mtp_known`.
+        last_mtp: The last values of `mtp_read`.
 
     Signals:
         listed: The list has changed; emitted before `done` of the method that changed it.
         copying: The path of a file that is being copied, and the share done, from 0.0 to 1.0.
         copy_ended: The copy is complete, or ended without success.
-        mtp_known: A model and the sentence on what its files offer for multi-token prediction.
+        mtp_read: A model and the sentence on what its files offer for multi-token prediction.
         failed: The error of a request.
     """
 
     listed = Signal()
     copying = Signal(str, float)
     copy_ended = Signal()
-    mtp_known = Signal(str, str)
+    mtp_read = Signal(str, str)
     failed = Signal(Exception)
 
     def __init__(
@@ -85,8 +85,8 @@ class Models(QObject):
         self._manager = manager
         self._tasks = tasks
         self._listing: _Listing | None = None
-        self._looked: tuple[str, _Listing] | None = None
-        self.mtp_told: tuple[str, str] | None = None
+        self._mtp_read_for: tuple[str, _Listing] | None = None
+        self.last_mtp: tuple[str, str] | None = None
         self._copies: list[Task] = []
 
     def list(self) -> list[ModelEntry]:
@@ -103,9 +103,9 @@ class Models(QObject):
         def work() -> _Listing:
             return self._library.entries(), self._library.drafters()
 
-        def done(found: _Listing) -> None:
-            before, self._listing = self._listing, found
-            if found != before:
+        def done(listing: _Listing) -> None:
+            before, self._listing = self._listing, listing
+            if listing != before:
                 self.listed.emit()
             then()
 
@@ -133,21 +133,25 @@ class Models(QObject):
                 last = round(share * 200)
                 self.copying.emit(str(path), share)
 
-        def work(cancel: CancelToken) -> Iterator[_Taken]:
-            entry = self._manager.take_in(path, copy=copy, progress=progress, cancel=cancel)
-            targets = [it.name for it in self._library.drafts_for(entry)] if entry.drafts else None
+        def work(cancel: CancelToken) -> Iterator[_Added]:
+            entry = self._manager.import_model(path, copy=copy, progress=progress, cancel=cancel)
+            targets = (
+                [model.name for model in self._library.drafts_for(entry)] if entry.drafts else None
+            )
             yield entry, targets
 
-        def came(found: Sequence[_Taken]) -> None:
-            for taken in found:
-                self.look(partial(done, *taken))
+        def show_added(added_models: Sequence[_Added]) -> None:
+            for added in added_models:
+                self.look(partial(done, *added))
 
-        def broke(error: Exception) -> None:
+        def failed_or_stopped(error: Exception) -> None:
             self.copy_ended.emit()
             if not isinstance(error, Cancelled):
                 failed(error)
 
-        task = self._tasks.stream(work, came, self.copy_ended.emit, broke, on=COPYING)
+        task = self._tasks.stream(
+            work, show_added, self.copy_ended.emit, failed_or_stopped, on=COPYING
+        )
         self._copies.append(task)
 
     def stop_copying(self) -> None:
@@ -168,10 +172,10 @@ class Models(QObject):
 
         def work() -> RemovedModel:
             own = self._manager.settings(model_id)
-            gone = self._manager.delete(model_id, with_file=with_file)
-            return RemovedModel(gone.entry, gone.files, gone.frees, own)
+            deleted = self._manager.delete(model_id, with_file=with_file)
+            return RemovedModel(deleted.entry, deleted.files, deleted.frees, own)
 
-        self._tasks.run(work, lambda it: self.look(partial(done, it)), failed, on=STORE)
+        self._tasks.run(work, lambda removed: self.look(partial(done, removed)), failed, on=STORE)
 
     def restore(self, removed: RemovedModel) -> None:
         """Put a model that only left the list back on it, with its name and settings."""
@@ -186,25 +190,25 @@ class Models(QObject):
 
         self._tasks.run(work, lambda _: self.look(), self.failed.emit, on=STORE)
 
-    def look_for_mtp(self, called: str) -> None:
-        """Read what drafts for a model, and emit `mtp_known` with `called` and a sentence.
+    def read_mtp(self, called: str) -> None:
+        """Read how a model drafts, and emit `mtp_read` with `called` and a sentence.
 
         If its files cannot be read, the sentence says why. Nothing is read before there is a list,
         nor again for the same model while the list stays the same.
         """
-        if self._listing is None or (called, self._listing) == self._looked:
+        if self._listing is None or (called, self._listing) == self._mtp_read_for:
             return
-        asked = called, self._listing
-        self._looked = asked
+        request = called, self._listing
+        self._mtp_read_for = request
 
-        def look() -> str:
+        def read() -> str:
             try:
                 return mtp_of_files(self._library, self._library.find(called), self._advise)
             except UserError as error:
                 return joined(" ", (error.what, error.why))
 
-        def tell(sentence: str) -> None:
-            self.mtp_told = called, sentence
-            self.mtp_known.emit(called, sentence)
+        def show(sentence: str) -> None:
+            self.last_mtp = called, sentence
+            self.mtp_read.emit(called, sentence)
 
-        self._tasks.run(look, tell, self.failed.emit, on=SYSTEM)
+        self._tasks.run(read, show, self.failed.emit, on=SYSTEM)

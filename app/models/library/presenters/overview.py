@@ -63,19 +63,19 @@ class ModelOverview(QObject):
             self._task.cancel()
 
         def work(cancel: CancelToken) -> Iterator[Overview | ListedFacts]:
-            return self._look(cancel, anew)
+            return self._build(cancel, anew)
 
         self._task = self._tasks.stream(
-            work, self._tell, lambda: None, self.failed.emit, on=OVERVIEW
+            work, self._show, lambda: None, self.failed.emit, on=OVERVIEW
         )
 
-    def _look(self, cancel: CancelToken, anew: bool) -> Iterator[Overview | ListedFacts]:
+    def _build(self, cancel: CancelToken, anew: bool) -> Iterator[Overview | ListedFacts]:
         if cancel.cancelled:
             return
         if anew:
             self._library.refresh()
         use = self._manager.disk_use()
-        models = [it for it in self._library.entries() if not it.on_server]
+        models = [model for model in self._library.entries() if not model.on_server]
         overview = Overview(
             models=tuple(models),
             drafters=tuple(self._library.drafters()),
@@ -87,9 +87,11 @@ class ModelOverview(QObject):
         yield overview
         yield from self._read(models, cancel)
         if served := self._library.served_by():
-            names = {it.path: it.name for it in overview.drafters}
-            named = {names.get(path, path.stem): its for path, its in served.items()}
-            yield replace(overview, served=named)
+            names = {drafter.path: drafter.name for drafter in overview.drafters}
+            served_by_name = {
+                names.get(path, path.stem): targets for path, targets in served.items()
+            }
+            yield replace(overview, served=served_by_name)
 
     def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ListedFacts]:
         try:
@@ -102,14 +104,14 @@ class ModelOverview(QObject):
 
     def _facts(self, entry: ModelEntry) -> ListedFacts:
         try:
-            found = self._library.facts(entry)
+            facts = self._library.facts(entry)
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
             return ListedFacts(entry.id, named, problem=joined(" ", (error.what, error.why)))
-        return ListedFacts(entry.id, found.quantisation, found.mtp, found.can)
+        return ListedFacts(entry.id, facts.quantisation, facts.mtp, facts.can)
 
-    def _tell(self, found: list[Overview | ListedFacts]) -> None:
-        for it in found:
-            if isinstance(it, Overview):
-                self.looked.emit(it)
-        self.learnt.emit([it for it in found if isinstance(it, ListedFacts)])
+    def _show(self, results: list[Overview | ListedFacts]) -> None:
+        for result in results:
+            if isinstance(result, Overview):
+                self.looked.emit(result)
+        self.learnt.emit([result for result in results if isinstance(result, ListedFacts)])

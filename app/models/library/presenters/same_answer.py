@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.kit.tasks.tasks import ENGINE, Failed, Task, Tasks
 from app.models.library.services.library import Library
-from app.models.library.values.same_answer import Compared
+from app.models.library.values.same_answer import PromptComparison
 from app.settings.presenters import SettingsService
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -40,12 +40,13 @@ class SameAnswer:
 
     @property
     def is_running(self) -> bool:
+        """Whether a check is under way."""
         return self._task is not None
 
     def start(
         self,
         progress: Callable[[BenchStep], object],
-        done: Callable[[Sequence[Compared]], object],
+        done: Callable[[Sequence[PromptComparison]], object],
         failed: Failed,
     ) -> None:
         """Check the model in use; does nothing while a check is running.
@@ -56,18 +57,20 @@ class SameAnswer:
         """
         if self._task is not None:
             return
-        settings, found = self._settings.current, list[Compared]()
+        settings, results = self._settings.current, list[PromptComparison]()
 
-        def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
+        def work(cancel: CancelToken) -> Iterator[BenchStep | PromptComparison]:
             if not cancel.cancelled:
                 entry = self._library.find(settings.model)
-                held = self._library.effective(entry, settings)
-                yield from self._bench.compare(entry, held, _DEPTHS, TOKENS, lambda _: None, cancel)
+                effective_settings = self._library.effective(entry, settings)
+                yield from self._bench.compare(
+                    entry, effective_settings, _DEPTHS, TOKENS, lambda _: None, cancel
+                )
 
-        def take(events: list[BenchStep | Compared]) -> None:
+        def take(events: list[BenchStep | PromptComparison]) -> None:
             for event in events:
-                if isinstance(event, Compared):
-                    found.append(event)
+                if isinstance(event, PromptComparison):
+                    results.append(event)
                 else:
                     progress(event)
 
@@ -76,7 +79,7 @@ class SameAnswer:
             if task.token.cancelled:
                 failed(Cancelled())
             else:
-                done(found)
+                done(results)
 
         def fail(error: Exception) -> None:
             self._task = None
@@ -85,5 +88,6 @@ class SameAnswer:
         task = self._task = self._tasks.stream(work, take, end, fail, on=ENGINE)
 
     def stop(self) -> None:
+        """Stop the check that is under way; its `failed` then receives Cancelled."""
         if self._task is not None:
             self._task.cancel()

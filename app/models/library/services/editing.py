@@ -14,18 +14,18 @@ from typing import Final
 from app.base.errors import DiskFull, ModelDiffers, ModelNotOurs
 from app.base.folder import explained
 from app.models.library.services.library import Library
-from app.models.library.services.places.collection import Collection
 from app.models.library.services.places.copying import ABANDONED_S, new_folder
+from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.hashing import (
     Progress,
     Share,
+    link_target,
     open_model,
     pieces_of,
-    real,
     write_hashed,
 )
 from app.models.library.store.file_hashes import FileHashes
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.errors import MetadataRefused
@@ -57,7 +57,7 @@ class MetadataEditor:
         self,
         library: Library,
         hashes: FileHashes,
-        collection: Collection,
+        collection: FoundModels,
         unload: Callable[[ModelEntry], object],
     ) -> None:
         self._library = library
@@ -65,7 +65,7 @@ class MetadataEditor:
         self._collection = collection
         self._unload = unload
 
-    def read(self, called: str) -> Editable:
+    def read(self, called: str) -> EditableMetadata:
         """Read a model's metadata.
 
         Raises:
@@ -76,7 +76,7 @@ class MetadataEditor:
         entry = self._editable(called)
         header = self._library.header(entry)
         parts = [path.stat().st_size for path in entry.files]
-        return Editable(
+        return EditableMetadata(
             entry,
             header.name,
             header.chat_template or "",
@@ -112,7 +112,7 @@ class MetadataEditor:
             self._unload(entry)
             shutil.copymode(path, unfinished)
         facts = path.stat()
-        self._hashes.keep(path, facts.st_size, facts.st_mtime_ns, digest)
+        self._hashes.save(path, facts.st_size, facts.st_mtime_ns, digest)
         self._library.refresh()
         return self._library.find(entry.id)
 
@@ -131,28 +131,28 @@ class MetadataEditor:
         entry = self._editable(called)
         stem = _file_name(name)
         edit = prepare(entry.path, changes)
-        further = entry.files[1:]
-        sizes = [edit.size_bytes, *(path.stat().st_size for path in further)]
+        other_parts = entry.files[1:]
+        sizes = [edit.size_bytes, *(path.stat().st_size for path in other_parts)]
         own = self._collection.own
         _require_disk_space(sum(sizes), own)
         share = Share(sum(sizes), progress)
         folder = new_folder(own, stem)
-        edits = [edit, *(Edit(path, b"", 0, 0) for path in further)]
+        edits = [edit, *(Edit(path, b"", 0, 0) for path in other_parts)]
         try:
-            for number, each in enumerate(edits, 1):
-                of = f"-{number:05}-of-{len(edits):05}" if further else ""
-                target = folder / f"{folder.name}{of}.gguf"
+            for number, part_edit in enumerate(edits, 1):
+                part_number = f"-{number:05}-of-{len(edits):05}" if other_parts else ""
+                target = folder / f"{folder.name}{part_number}.gguf"
                 part = target.with_name(f"{target.name}.part")
-                digest = _write(each, part, share, cancel)
+                digest = _write(part_edit, part, share, cancel)
                 with explained(target):
                     replace_file(part, target)
                 facts = target.stat()
-                self._hashes.keep(target, facts.st_size, facts.st_mtime_ns, digest)
+                self._hashes.save(target, facts.st_size, facts.st_mtime_ns, digest)
         except BaseException:
             shutil.rmtree(folder)
             raise
         self._library.refresh()
-        first = f"-00001-of-{len(edits):05}" if further else ""
+        first = f"-00001-of-{len(edits):05}" if other_parts else ""
         return self._library.add(folder / f"{folder.name}{first}.gguf")
 
     def _editable(self, called: str) -> ModelEntry:
@@ -173,9 +173,9 @@ class MetadataEditor:
 
     def _why_not(self, entry: ModelEntry) -> str:
         """Return why a model's own file cannot be changed; empty if it can."""
-        found = {it.path: it.source for it in self._collection.models()}
-        source = found.get(entry.path, entry.source)
-        if source == "hub" or self._collection.hub in real(entry.path).parents:
+        sources = {model.path: model.source for model in self._collection.models()}
+        source = sources.get(entry.path, entry.source)
+        if source == "hub" or self._collection.hub in link_target(entry.path).parents:
             return N_("It is in the Hub's cache, where each file is named after its checksum.")
         if source not in ("added", "folder"):
             return N_(
@@ -207,7 +207,7 @@ def _file_name(name: str) -> str:
         MetadataRefused: The name is not allowed.
     """
     Metadata(name=name)
-    stem = "".join(it if it.isalnum() or it in "-_.+ " else "-" for it in name)
+    stem = "".join(letter if letter.isalnum() or letter in "-_.+ " else "-" for letter in name)
     stem = stem.strip(" .").removesuffix(".gguf")
     if not stem.strip("-") or len(stem.encode()) > 200:
         raise MetadataRefused(
@@ -235,10 +235,10 @@ def _require_disk_space(needed: int, folder: Path) -> None:
 
 def _tidy(path: Path) -> None:
     """Remove unfinished files of processes that were killed; a live process writes constantly."""
-    for left in unfinished_of(path):
+    for unfinished in unfinished_of(path):
         with suppress(OSError):
-            if time.time() - left.stat().st_mtime > ABANDONED_S:
-                left.unlink()
+            if time.time() - unfinished.stat().st_mtime > ABANDONED_S:
+                unfinished.unlink()
 
 
 def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:

@@ -49,16 +49,16 @@ from engines.types import LlamaPlan, LoadedModel, LoadPlan
 logger = logging.getLogger(__name__)
 
 
-NOT_ASKED: Final = N_("llama.cpp could not say how much memory this takes.")
+LIBRARY_FAILED: Final = N_("llama.cpp could not say how much memory this takes.")
 
 _ROUNDS: Final = 3
 _REMEMBERED: Final = 9
 # If a plan needs less than this share of the free memory, formula and library agree on the plan.
-_SURE: Final = 0.5
+_SURELY_FITS: Final = 0.5
 # Bytes for the context, computing and the rest, for a model of which only the size is known.
-_BESIDE: Final = 1_000_000_000
+_OVERHEAD_BYTES: Final = 1_000_000_000
 _BATCH: Final = 512
-_MOMENT_S: Final = 5.0
+_HARDWARE_VALID_S: Final = 5.0
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Fitting:
         self._hardware = hardware
         self._loads = loads
         self._sizer = sizer
-        self._seen: tuple[float, Hardware] | None = None
+        self._last_hardware: tuple[float, Hardware] | None = None
 
     def report(
         self,
@@ -166,7 +166,7 @@ class Fitting:
         cancel: CancelToken,
         projector: ProjectorFile | None = None,
         *,
-        sure: float = _SURE,
+        sure: float = _SURELY_FITS,
     ) -> Judgement:
         """Make the plan for this computer as it is now, with its memory need.
 
@@ -181,21 +181,21 @@ class Fitting:
             EngineError, Cancelled
         """
         hardware = self._hardware()
-        its = drafter.header if drafter else None
+        drafter_header = drafter.header if drafter else None
         buffers, why_not = None, ""
         gap = 0, 0
         for _ in range(_ROUNDS):
             sizes = corrected(*gap)
             plan, more = self._plan(path, header, hardware, load_options, drafter, projector, gap)
-            fit = check(header, hardware, plan, its, sizes, projector)
-            needed = sizes(header, plan, its)
+            fit = check(header, hardware, plan, drafter_header, sizes, projector)
+            needed = sizes(header, plan, drafter_header)
             if fit.need_bytes < sure * fit.have_bytes:
                 buffers = self._sizer.known(plan)
             else:
-                buffers, why_not = self._asked(plan, cancel)
+                buffers, why_not = self._ask_library(plan, cancel)
             if buffers is None:
                 break
-            drafting = DraftNeed(plan.draft_max, its)
+            drafting = DraftNeed(plan.draft_max, drafter_header)
             needed = need_by_library(
                 buffers,
                 header,
@@ -205,15 +205,15 @@ class Fitting:
                 drafting,
                 plan.parallel,
             )
-            formula = by_formula(header, plan, its)
+            formula = by_formula(header, plan, drafter_header)
             exact = needed.ram.total - formula.ram.total, needed.gpu.total - formula.gpu.total
             if exact == gap:
                 break
             gap = exact
-        sizes = _fixed(needed, more)
-        fit = check(header, hardware, plan, its, sizes, projector)
+        sizes = _fixed_sizes(needed, more)
+        fit = check(header, hardware, plan, drafter_header, sizes, projector)
         return Judgement(
-            plan, header, its, projector, hardware, sizes, fit, needed, buffers, why_not
+            plan, header, drafter_header, projector, hardware, sizes, fit, needed, buffers, why_not
         )
 
     def record(self, judged: Judgement, loaded: LoadedModel) -> None:
@@ -222,7 +222,7 @@ class Fitting:
             return  # the figures are unknown, or the model was loaded to another device
         plan, real, need = judged.plan, loaded.buffers.total, judged.needed.parts.total
         # llama.cpp does not report the projector's memory, but the process grows by it.
-        beside = judged.projector.size_bytes if judged.projector and plan.projector else 0
+        projector_bytes = judged.projector.size_bytes if judged.projector and plan.projector else 0
         by_sum = need - overhead_bytes(judged.header, min(plan.batch, plan.context))
         load = LoadRecord(
             model=str(plan.model),
@@ -234,11 +234,11 @@ class Fitting:
             exact=judged.buffers is not None,
             predicted_bytes=by_sum if judged.buffers is None else judged.buffers.total,
             real_bytes=real,
-            need_bytes=need + beside,
+            need_bytes=need + projector_bytes,
             # The growth of the process does not include the memory of a graphics card.
-            used_bytes=beside + real
+            used_bytes=projector_bytes + real
             if plan.gpu_layers
-            else max(beside + real, loaded.grown_bytes or 0),
+            else max(projector_bytes + real, loaded.grown_bytes or 0),
             when=time.time(),
         )
         try:
@@ -252,7 +252,7 @@ class Fitting:
         Args:
             sibling: The header of another quantisation of the same model, for its KV cache.
         """
-        need = size_bytes + _BESIDE
+        need = size_bytes + _OVERHEAD_BYTES
         if sibling is not None:
             context = min(sibling.context_max, DEFAULT_CONTEXT)
             split = need_by_formula(sibling, context, "f16", _BATCH, 0)
@@ -262,9 +262,9 @@ class Fitting:
     def _recent_hardware(self) -> Hardware:
         """Return the computer as it was a few seconds ago at most, because lists ask many times."""
         now = time.monotonic()
-        if self._seen is None or now - self._seen[0] > _MOMENT_S:
-            self._seen = now, self._hardware()
-        return self._seen[1]
+        if self._last_hardware is None or now - self._last_hardware[0] > _HARDWARE_VALID_S:
+            self._last_hardware = now, self._hardware()
+        return self._last_hardware[1]
 
     def _plan(
         self,
@@ -281,11 +281,11 @@ class Fitting:
         Returns:
             The plan, and the bytes beyond all sums that it needs according to past loads.
         """
-        its = drafter.header if drafter else None
+        drafter_header = drafter.header if drafter else None
         sizes = corrected(*gap)
         plan = make_plan(path, header, hardware, load_options, drafter, sizes, projector)
-        device = check(header, hardware, plan, its, sizes, projector).device
-        need = needed_by(header, plan, its, sizes, projector).parts.total
+        device = check(header, hardware, plan, drafter_header, sizes, projector).device
+        need = needed_by(header, plan, drafter_header, sizes, projector).parts.total
         more = self._learnt(plan, device, need)
         if not more:
             return plan, 0
@@ -299,7 +299,7 @@ class Fitting:
             same = None
         return learnt(self._loads.on_device(device, _REMEMBERED), same, need)
 
-    def _asked(self, plan: LlamaPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
+    def _ask_library(self, plan: LlamaPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
         """Ask the library for its buffers.
 
         A plan that cannot load is not an error here: it fails when it is loaded.
@@ -312,7 +312,7 @@ class Fitting:
         except NotSized as error:
             return None, joined(" ", (error.what, error.why))
         except EngineError as error:
-            return None, joined(" ", (NOT_ASKED, error.what))
+            return None, joined(" ", (LIBRARY_FAILED, error.what))
 
 
 def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, str]:
@@ -345,7 +345,7 @@ def projector_file(path: Path | None) -> ProjectorFile | None:
     return ProjectorFile(path, facts.memory_bytes, facts.picture_rows)
 
 
-def _fixed(needed: Split, more: int) -> Sizes:
+def _fixed_sizes(needed: Split, more: int) -> Sizes:
     """Return a size function that always gives this need plus `more` bytes."""
 
     def sizes(_header: GgufHeader, plan: LlamaPlan, _drafter: GgufHeader | None) -> Split:
@@ -355,19 +355,22 @@ def _fixed(needed: Split, more: int) -> Sizes:
 
 
 def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
-    found = [judged.fit.reason]
+    sentences = [judged.fit.reason]
     if judged.fit.verdict == "no":
-        found.append(
-            N_("Loaded anyway, it is read from the disk again and again, and is very slow.")
+        sentences.append(
+            N_(
+                "If it is loaded anyway, it is read from the disk again and again, and is "
+                "very slow."
+            )
         )
     if judged.plan.mtp_note and judged.fit.verdict != "no":
-        found.append(judged.plan.mtp_note)
+        sentences.append(judged.plan.mtp_note)
     if judged.plan.projector_note and judged.fit.verdict != "no":
-        found.append(judged.plan.projector_note)
+        sentences.append(judged.plan.projector_note)
     if judged.why_not:
-        found.append(N_("This is an estimate. {why_not}", why_not=judged.why_not))
+        sentences.append(N_("This is an estimate. {why_not}", why_not=judged.why_not))
     if last is not None:
-        found.append(
+        sentences.append(
             N_(
                 "When it was last loaded, {predicted_bytes} were expected and {real_bytes} were "
                 "used.",
@@ -375,4 +378,4 @@ def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
                 real_bytes=amount(last.real_bytes),
             )
         )
-    return tuple(found)
+    return tuple(sentences)

@@ -10,12 +10,12 @@ from typing import Final
 
 from app.base.errors import ModelAmbiguous, ModelUnknown
 from app.base.home import from_home
-from app.models.library.services.places.collection import Collection
-from app.models.library.services.places.files import projector_beside
-from app.models.library.services.places.found import FoundModel, Inode, require_text
-from app.models.library.services.places.hashing import real
+from app.models.library.services.places.files import find_projector
+from app.models.library.services.places.found_models import FoundModels
+from app.models.library.services.places.hashing import link_target
+from app.models.library.services.places.scan import FoundModel, Inode, require_text
 from app.models.library.store.file_hashes import FileHash
-from app.models.library.store.known_models import Remembered
+from app.models.library.store.known_models import ModelUse
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import RESERVED, ModelEntry
 from app.models.library.values.quantisations import quantisation_of, same_label
@@ -44,7 +44,7 @@ class ModelIndex:
         self,
         store: ModelStore,
         starter: ModelEntry,
-        collection: Collection | None,
+        collection: FoundModels | None,
         formats: Formats,
         further: Callable[[], Iterable[ModelEntry]],
     ) -> None:
@@ -54,22 +54,25 @@ class ModelIndex:
         self._collection = collection
         self._further = further
         self._listed: list[ModelEntry] = []
-        self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
+        self._found_entries: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = (
+            (),
+            (),
+        )
 
     def everything(self) -> list[ModelEntry]:
         """List all models and added drafters.
 
         It reads no headers, and reads folders only if they changed.
         """
-        found = self._found()
-        by_inode = {inode: entry for entry, inode in reversed(found)}
+        found_models = self._read_found()
+        by_inode = {inode: entry for entry, inode in reversed(found_models)}
         listed = [self._starter]
-        taken = {_inode(self._starter.path)}
+        listed_inodes = {_inode(self._starter.path)}
         for entry in self._store.models():
             inode = _inode(entry.path)
-            taken.add(inode)
-            listed.append(self._joined(entry, by_inode.get(inode) if inode else None))
-        listed += [entry for entry, inode in found if inode not in taken]
+            listed_inodes.add(inode)
+            listed.append(self._merged(entry, by_inode.get(inode) if inode else None))
+        listed += [entry for entry, inode in found_models if inode not in listed_inodes]
         listed += self._further()
         self._listed = self._with_facts(listed)
         return list(self._listed)
@@ -135,8 +138,12 @@ class ModelIndex:
             )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
             path = from_home(called).absolute()
-            theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
-            return theirs[0] if theirs else self._by_path(path)
+            listed_at_path = [
+                entry
+                for entry in listed
+                if path in (entry.path, *entry.files) and not entry.builtin
+            ]
+            return listed_at_path[0] if listed_at_path else self._by_path(path)
         raise self._unknown(called, listed)
 
     def require_listed(self, called: str) -> None:
@@ -146,23 +153,25 @@ class ModelIndex:
             ModelUnknown: No model had this name.
         """
         listed = self._listed
-        known = any(
-            called in (it.id, it.name) or _is_of_repo(it, called) or _is_of_server(it, called)
-            for it in listed
+        is_listed = any(
+            called in (entry.id, entry.name)
+            or _is_of_repo(entry, called)
+            or _is_of_server(entry, called)
+            for entry in listed
         )
-        if listed and not known and not from_home(called).exists():
+        if listed and not is_listed and not from_home(called).exists():
             raise self._unknown(called, listed)
 
     def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
-        near = _near(called, listed)
+        similar = _near(called, listed)
         return ModelUnknown(
             N_("There is no model “{called}”.", called=called),
             N_(
                 "It is neither the name of a model on this computer nor a GGUF file. Similar names "
                 "are: {near}.",
-                near=", ".join(near),
+                near=", ".join(similar),
             )
-            if near
+            if similar
             else N_("It is neither the name of a model on this computer nor a GGUF file."),
             N_("Choose another model, or add its file."),
             terminal=N_(
@@ -181,30 +190,30 @@ class ModelIndex:
     def _by_path(self, path: Path) -> ModelEntry:
         """Make an entry for a file or folder that is not on the list."""
         require_text(path)
-        its = self._formats.at(path)
+        format_ = self._formats.at(path)
         return ModelEntry(
             str(path),
-            its.name(path),
+            format_.name(path),
             path,
-            parts=its.parts(path),
-            engine=its.engine,
-            projector=projector_beside(path),
+            parts=format_.parts(path),
+            engine=format_.engine,
+            projector=find_projector(path),
         )
 
-    def _joined(self, added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
+    def _merged(self, added: ModelEntry, found_model: ModelEntry | None) -> ModelEntry:
         """Merge an added model with the facts about the same file where it was found."""
-        its = self._formats.at(added.path)
-        parts = its.parts(added.path)
-        if twin is None:
+        format_ = self._formats.at(added.path)
+        parts = format_.parts(added.path)
+        if found_model is None:
             return replace(
                 added,
-                engine=its.engine,
+                engine=format_.engine,
                 parts=parts,
                 size_bytes=sum(map(_size, parts)),
-                projector=projector_beside(added.path),
+                projector=find_projector(added.path),
             )
         return replace(
-            twin,
+            found_model,
             id=added.id,
             name=added.name,
             path=added.path,
@@ -217,20 +226,22 @@ class ModelIndex:
         remembered, hashes = self._store.known.remembered(), self._store.hashes.all()
         return [_with_facts(entry, remembered, hashes) for entry in listed]
 
-    def _found(self) -> tuple[tuple[ModelEntry, Inode], ...]:
+    def _read_found(self) -> tuple[tuple[ModelEntry, Inode], ...]:
         if self._collection is None:
             return ()
         models = self._collection.models()
-        if self._named[0] is not models:
+        if self._found_entries[0] is not models:
             ids = self._store.known.ids(
                 [(model.identity, model.name) for model in models], RESERVED
             )
-            entries = tuple((_entry(ids[it.identity], it), it.inode) for it in models)
-            self._named = (models, entries)
-        return self._named[1]
+            entries = tuple(
+                (_entry_of(ids[model.identity], model), model.inode) for model in models
+            )
+            self._found_entries = (models, entries)
+        return self._found_entries[1]
 
 
-def _entry(model_id: str, model: FoundModel) -> ModelEntry:
+def _entry_of(model_id: str, model: FoundModel) -> ModelEntry:
     return ModelEntry(
         id=model_id,
         name=model.name,
@@ -249,11 +260,13 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
 
 def _near(called: str, listed: Sequence[ModelEntry]) -> list[str]:
     """Return up to three ids of models whose id or name is similar."""
-    by_name = {name.lower(): it.id for it in reversed(listed) for name in (it.name, it.id)}
-    wanted = called.lower()[:_LONGEST]
-    near = difflib.get_close_matches(wanted, by_name, n=6, cutoff=0.5)
-    near += [name for name in by_name if len(wanted) > 2 and wanted in name]
-    return list(dict.fromkeys(by_name[name] for name in near))[:3]
+    by_name = {
+        name.lower(): entry.id for entry in reversed(listed) for name in (entry.name, entry.id)
+    }
+    text = called.lower()[:_LONGEST]
+    similar = difflib.get_close_matches(text, by_name, n=6, cutoff=0.5)
+    similar += [name for name in by_name if len(text) > 2 and text in name]
+    return list(dict.fromkeys(by_name[name] for name in similar))[:3]
 
 
 def _may_be_of_server(called: str) -> bool:
@@ -266,15 +279,15 @@ def _may_be_of_server(called: str) -> bool:
 
 
 def _with_facts(
-    entry: ModelEntry, remembered: Mapping[str, Remembered], hashes: Mapping[Path, FileHash]
+    entry: ModelEntry, remembered: Mapping[str, ModelUse], hashes: Mapping[Path, FileHash]
 ) -> ModelEntry:
-    known = remembered.get(entry.id, Remembered())
-    first = hashes.get(real(entry.path)) if hashes else None
+    remembered_model = remembered.get(entry.id, ModelUse())
+    first_hash = hashes.get(link_target(entry.path)) if hashes else None
     return replace(
         entry,
-        name=known.name or entry.name,
-        last_used=known.last_used,
-        sha256=entry.sha256 or (first.sha256 if first else None),
+        name=remembered_model.name or entry.name,
+        last_used=remembered_model.last_used,
+        sha256=entry.sha256 or (first_hash.sha256 if first_hash else None),
         verified=_verified(entry, hashes),
     )
 
@@ -283,23 +296,23 @@ def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | Non
     """Return when the model's last file was verified; None unless all were and none has changed."""
     times: list[float] = []
     for path in entry.files if hashes else ():
-        found = hashes.get(real(path))
-        if found is None:
+        file_hash = hashes.get(link_target(path))
+        if file_hash is None:
             return None
         try:
             facts = path.stat()
         except OSError:
             return None
-        if not found.holds(facts.st_size, facts.st_mtime_ns):
+        if not file_hash.matches(facts.st_size, facts.st_mtime_ns):
             return None
-        times.append(found.checked)
+        times.append(file_hash.checked)
     return max(times, default=None)
 
 
 def _is_checkpoint(called: str) -> bool:
     folder = from_home(called)
     try:
-        return folder.is_dir() and is_checkpoint([it.name for it in folder.iterdir()])
+        return folder.is_dir() and is_checkpoint([path.name for path in folder.iterdir()])
     except (OSError, ValueError):
         return False
 
@@ -307,11 +320,11 @@ def _is_checkpoint(called: str) -> bool:
 def _is_of_repo(entry: ModelEntry, called: str) -> bool:
     if entry.repo is None:
         return False
-    repo, asked = entry.repo.lower(), called.lower()
-    if asked == repo or asked == f"{repo}/{(entry.file or '').lower()}":
+    repo, requested = entry.repo.lower(), called.lower()
+    if requested == repo or requested == f"{repo}/{(entry.file or '').lower()}":
         return True
     label = quantisation_of(entry.file or entry.path.name, entry.repo).label
-    return asked.startswith(f"{repo}:") and same_label(label, called[len(repo) + 1 :])
+    return requested.startswith(f"{repo}:") and same_label(label, called[len(repo) + 1 :])
 
 
 def _is_of_server(entry: ModelEntry, called: str) -> bool:

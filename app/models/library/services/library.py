@@ -11,8 +11,8 @@ from typing import TypeVar
 from app.base.errors import ModelUnknown
 from app.base.home import from_home
 from app.models.library.services.index import ModelIndex
-from app.models.library.services.places.collection import Collection
-from app.models.library.services.places.found import require_text
+from app.models.library.services.places.found_models import FoundModels
+from app.models.library.services.places.scan import require_text
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import RESERVED, STARTER, ModelEntry
 from app.settings.values.fields import Settings
@@ -49,7 +49,7 @@ class Library:
         store: ModelStore,
         starter: Path,
         starter_drafter: Path,
-        collection: Collection | None = None,
+        collection: FoundModels | None = None,
         further: Callable[[], Iterable[ModelEntry]] = tuple,
         draft_model: Callable[[], str] = str,
     ) -> None:
@@ -78,11 +78,11 @@ class Library:
         It reads no headers, and reads folders only if they changed, so models come without their
         drafters.
         """
-        return [it for it in self.shelf.everything() if not it.drafts]
+        return [entry for entry in self.shelf.everything() if not entry.drafts]
 
     def drafters(self) -> list[ModelEntry]:
         """List the drafters that were added."""
-        return [it for it in self.shelf.everything() if it.drafts]
+        return [entry for entry in self.shelf.everything() if entry.drafts]
 
     def notes(self) -> list[str]:
         """Return a sentence for each thing on this computer that could not be listed."""
@@ -119,23 +119,23 @@ class Library:
             is_meant: Returns whether a model is one of them.
         """
 
-        def names_one(setting: str) -> bool:
+        def names_model(setting: str) -> bool:
             called = getattr(settings, setting).strip()
             try:
                 return bool(called) and is_meant(self.shelf.named(called))
             except UserError:
                 return False
 
-        return tuple(filter(names_one, NAMING))
+        return tuple(filter(names_model, NAMING))
 
-    def own_at_once(self, called: str) -> Mapping[str, object]:
+    def own_when_listed(self, called: str) -> Mapping[str, object]:
         """Return a model's own settings without waiting, for the window.
 
         A model called by its name gets its own settings only once it has been listed.
         """
         model_id = self.shelf.id_of(called)
-        made = made_for(builtin=self._starter.builtin) if model_id in RESERVED else {}
-        return {**made, **valid(self._store.known.settings(model_id))}
+        preset = made_for(builtin=self._starter.builtin) if model_id in RESERVED else {}
+        return {**preset, **valid(self._store.known.settings(model_id))}
 
     def used(self, entry: ModelEntry) -> None:
         """Record that a model has answered; a failure to save this is ignored."""
@@ -155,9 +155,9 @@ class Library:
         entry = self.shelf.named(called)
         if entry.builtin:
             return entry
-        lost = self.formats.of(entry).lost_drafter
+        lost_drafter = self.formats.of(entry).lost_drafter
         return replace(
-            entry, drafter=self.drafter_for(entry) or lost(entry, self._added_drafters())
+            entry, drafter=self.drafter_for(entry) or lost_drafter(entry, self._added_drafters())
         )
 
     def header(self, entry: ModelEntry) -> GgufHeader:
@@ -166,14 +166,14 @@ class Library:
         Raises:
             EngineError: The file cannot be read or is not a GGUF file.
         """
-        its = self.formats.of(entry)
-        if not isinstance(its, GgufFormat):
+        format_ = self.formats.of(entry)
+        if not isinstance(format_, GgufFormat):
             raise NotAModel(
                 N_("“{name}” has no GGUF file.", name=entry.name),
-                N_("It is {kind}, and llama.cpp reads GGUF files.", kind=its.kind),
+                N_("It is {kind}, and llama.cpp reads GGUF files.", kind=format_.kind),
                 N_("Choose a model's GGUF file for this."),
             )
-        return its.header(entry.path)
+        return format_.header(entry.path)
 
     def facts(self, entry: ModelEntry) -> ModelFacts:
         """Return a model's facts for lists, without its tensors and template.
@@ -195,8 +195,8 @@ class Library:
 
     def keep_facts(self) -> None:
         """Save the facts that were read, for later runs."""
-        for each in self.formats:
-            each.keep()
+        for format_ in self.formats:
+            format_.keep()
 
     def drafter_for(self, entry: ModelEntry) -> Path | None:
         """Find the drafter of a model: a chosen or added one, one beside it, or any other one here.
@@ -244,9 +244,9 @@ class Library:
             EngineError: It is neither a chat model nor such a drafter.
         """
         path = from_home(path).absolute()
-        for known in self.shelf.everything():
-            if path in (known.path, *known.files, known.drafter):
-                return self.find(known.id)
+        for listed in self.shelf.everything():
+            if path in (listed.path, *listed.files, listed.drafter):
+                return self.find(listed.id)
         drafts = self.require_addable(path)
         name = self.formats.at(path).name(path)
         return self.find(self._store.add(name, path, drafts=drafts, reserved=RESERVED))
@@ -261,8 +261,8 @@ class Library:
             EngineError: It is neither of the two.
         """
         require_text(path)
-        its = self.formats.at(path)
-        return its.require_addable(path, self._of_engine(its.engine))
+        format_ = self.formats.at(path)
+        return format_.require_addable(path, self._of_engine(format_.engine))
 
     def drafts_for(self, entry: ModelEntry) -> list[ModelEntry]:
         """List the models here that a drafter drafts for.
@@ -274,10 +274,10 @@ class Library:
 
     def served_by(self) -> dict[Path, tuple[str, ...]]:
         """Return the drafters on this computer, each with the names of the models it drafts for."""
-        found = [it.path for it in self.drafters()]
+        paths = [entry.path for entry in self.drafters()]
         if self._collection is not None:
-            found += self._collection.drafters()
-        return {path: self._served(path) for path in found}
+            paths += self._collection.drafters()
+        return {path: self._served(path) for path in paths}
 
     def served_by_download(self, repo: str, file: str) -> tuple[str, ...] | None:
         """Return the names of the models that a downloaded drafter drafts for.
@@ -316,9 +316,11 @@ class Library:
         return entry
 
     def _served(self, drafter: Path) -> tuple[str, ...]:
-        its = self.formats.at(drafter)
+        format_ = self.formats.at(drafter)
         try:
-            return tuple(it.name for it in its.targets(drafter, self._of_engine(its.engine)))
+            return tuple(
+                model.name for model in format_.targets(drafter, self._of_engine(format_.engine))
+            )
         except EngineError:
             return ()
 
@@ -327,11 +329,11 @@ class Library:
         return facts if drafter is None else replace(facts, mtp="drafter", drafter=drafter)
 
     def _of_engine(self, engine: EngineName) -> list[ModelEntry]:
-        return [it for it in self.entries() if it.engine == engine]
+        return [entry for entry in self.entries() if entry.engine == engine]
 
     def _added_drafters(self) -> Iterator[Path]:
         """Yield the added drafters; they are only looked up if needed, as most models have none."""
-        yield from (it.path for it in self._store.models() if it.drafts)
+        yield from (model.path for model in self._store.models() if model.drafts)
 
     def _found_drafters(self) -> Iterator[Path]:
         if self._starter.drafter is not None:

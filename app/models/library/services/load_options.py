@@ -25,7 +25,7 @@ def load_options_of(
     Raises:
         SettingsInvalid: A setting cannot be used.
     """
-    return _TAKEN[engine](settings, depth)
+    return _BY_ENGINE[engine](settings, depth)
 
 
 def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
@@ -70,7 +70,7 @@ def _by_server(settings: Settings, _depth: int | None) -> LoadOptions:
     return LoadOptions(context=settings.context or None)
 
 
-_TAKEN: Final[Mapping[EngineName, Callable[[Settings, int | None], LoadOptions]]] = {
+_BY_ENGINE: Final[Mapping[EngineName, Callable[[Settings, int | None], LoadOptions]]] = {
     "llamacpp": _by_llamacpp,
     "vllm": _by_vllm,
     "remote": _by_server,

@@ -19,14 +19,20 @@ from app.base.errors import (
 from app.base.home import from_home
 from app.models.downloads.values.downloads import Download
 from app.models.library.services.library import Library
-from app.models.library.services.places.collection import Collection
 from app.models.library.services.places.copying import copy_model
-from app.models.library.services.places.found import Inode
-from app.models.library.services.places.hashing import Progress, Share, not_read, real, sha256_of
-from app.models.library.services.places.hub_cache import hash_in_name
+from app.models.library.services.places.found_models import FoundModels
+from app.models.library.services.places.hashing import (
+    Progress,
+    Share,
+    link_target,
+    read_error,
+    sha256_of,
+)
+from app.models.library.services.places.hub_cache import hash_from_name
 from app.models.library.services.places.removal import Removal, of_files, of_hub_files, remove
+from app.models.library.services.places.scan import Inode
 from app.models.library.store.models import ModelStore
-from app.models.library.values.details import Checked
+from app.models.library.values.details import CheckedModel
 from app.models.library.values.entry import ModelEntry, Source
 from app.settings.values.models import checked
 from engines.cancel import CancelToken
@@ -44,7 +50,7 @@ _LONGEST_NAME: Final = 200
 
 
 @dataclass(frozen=True)
-class Deleted:
+class DeletedModel:
     """A deleted model.
 
     Attributes:
@@ -75,12 +81,12 @@ class ModelManager:
     Every method blocks, can be called from any thread, and takes any name of a model.
     """
 
-    def __init__(self, library: Library, store: ModelStore, collection: Collection) -> None:
+    def __init__(self, library: Library, store: ModelStore, collection: FoundModels) -> None:
         self._library = library
         self._store = store
         self._collection = collection
 
-    def take_in(
+    def import_model(
         self, path: Path, *, copy: bool, progress: Progress, cancel: CancelToken
     ) -> ModelEntry:
         """Add a file or a checkpoint's folder in place, or copy it into Hearth's own folder.
@@ -93,11 +99,11 @@ class ModelManager:
         if not copy:
             return self._library.add(path)
         self._library.require_addable(path)
-        its = self._library.formats.at(path)
+        format_ = self._library.formats.at(path)
         own = self._collection.own
-        copied = copy_model(its.files(path), own, progress, cancel, its.name(path))
+        copied = copy_model(format_.files(path), own, progress, cancel, format_.name(path))
         for file in copied:
-            self._keep(file.path, file.sha256)
+            self._save_hash(file.path, file.sha256)
         self._library.refresh()
         return self._library.add(copied[0].path.parent if path.is_dir() else copied[0].path)
 
@@ -109,10 +115,10 @@ class ModelManager:
         """
         for file, path in zip(download.wanted.files, paths, strict=True):
             if file.sha256 is not None:
-                self._keep(path, file.sha256)
+                self._save_hash(path, file.sha256)
         self._library.refresh()
 
-    def verify(self, called: str, progress: Progress, cancel: CancelToken) -> Checked:
+    def verify(self, called: str, progress: Progress, cancel: CancelToken) -> CheckedModel:
         """Compare every byte of a model with the checksum from the Hub or from its import.
 
         Raises:
@@ -121,27 +127,27 @@ class ModelManager:
         """
         entry = self._library.find(called)
         if entry.on_server:
-            raise _no_files(N_("“{name}” cannot be checked here.", name=entry.name))
+            raise _has_no_files(N_("“{name}” cannot be checked here.", name=entry.name))
         share = Share(entry.size_bytes, progress)
         compared = True
         hashes: list[str] = []
         for path in entry.files:
-            kept = self._store.hashes.get(real(path))
-            expected = hash_in_name(path) or (kept.sha256 if kept else None)
-            found = sha256_of(path, share, cancel)
-            if expected is not None and found != expected:
-                self._store.hashes.doubt(real(path), expected)
+            saved = self._store.hashes.get(link_target(path))
+            expected = hash_from_name(path) or (saved.sha256 if saved else None)
+            digest = sha256_of(path, share, cancel)
+            if expected is not None and digest != expected:
+                self._store.hashes.mark_changed(link_target(path), expected)
                 raise _differs(entry, path)
             compared = compared and expected is not None
-            self._keep(path, found)
-            hashes.append(found)
-        return Checked(self._library.find(called), hashes[0], compared)
+            self._save_hash(path, digest)
+            hashes.append(digest)
+        return CheckedModel(self._library.find(called), hashes[0], compared)
 
     def rename(self, called: str, name: str) -> ModelEntry:
         """Give a model another name; its id and its file stay the same."""
         entry = self._listed(called)
         name = " ".join(name.split())
-        why = _why_no_name(name)
+        why = _why_name_refused(name)
         if why:
             raise SettingsInvalid(
                 N_("“{name}” was not renamed.", name=entry.name), why, N_("Choose another name.")
@@ -181,7 +187,7 @@ class ModelManager:
         models: dict[str, int] = {}
         for entry in self._library.entries():
             models[entry.id] = 0
-            sidecars = [it for it in (entry.projector,) if it is not None]
+            sidecars = [path for path in (entry.projector,) if path is not None]
             for path in (*entry.files, *sidecars):
                 try:
                     facts = path.stat()
@@ -194,14 +200,14 @@ class ModelManager:
         return DiskUse(total, models)
 
     def removal(self, called: str, *, with_file: bool = False) -> Removal:
-        """Return a plan of what `delete` would do.
+        """Return the plan that `delete` would carry out.
 
         Raises:
             ModelNotOurs: The model cannot be deleted; the error says why.
         """
         return self._removal(self._listed(called), with_file=with_file)
 
-    def delete(self, called: str, *, with_file: bool = False) -> Deleted:
+    def delete(self, called: str, *, with_file: bool = False) -> DeletedModel:
         """Move a model to the trash, or only remove it from the list if it was added in place.
 
         Args:
@@ -220,7 +226,7 @@ class ModelManager:
         self._store.hashes.forget(removal.trash)
         _remove_if_empty(folder, self._collection.own)
         self._library.refresh()
-        return Deleted(entry, removal.trash, removal.frees)
+        return DeletedModel(entry, removal.trash, removal.frees)
 
     def _listed(self, called: str) -> ModelEntry:
         """Find a model on the list, not just any file.
@@ -247,10 +253,10 @@ class ModelManager:
                 N_("Choose another model in the settings if you do not want to see it."),
             )
         if entry.on_server:
-            raise _no_files(N_("“{name}” cannot be deleted here.", name=entry.name))
+            raise _has_no_files(N_("“{name}” cannot be deleted here.", name=entry.name))
         if entry.source == "added" and not (with_file or own in entry.path.parents):
             return Removal(())
-        source = self._lies_with(entry)
+        source = self._source_of_file(entry)
         if source in _OWNERS:
             owner = _OWNERS[source]
             raise ModelNotOurs(
@@ -271,39 +277,39 @@ class ModelManager:
             N_("Delete the file there, or delete the model together with its file."),
         )
 
-    def _lies_with(self, entry: ModelEntry) -> Source:
+    def _source_of_file(self, entry: ModelEntry) -> Source:
         """Return the source of a model's file, even if the user has added it in place."""
-        found = (it.source for it in self._collection.models() if it.path == entry.path)
-        return next(found, entry.source)
+        sources = (model.source for model in self._collection.models() if model.path == entry.path)
+        return next(sources, entry.source)
 
     def _companions(self, entry: ModelEntry) -> list[Path]:
         """Return the drafters and the projector that go with the last model of a repository."""
-        others = [
-            it
-            for it in self._library.entries()
-            if it.source == "hub" and it.repo == entry.repo and it.id != entry.id
+        others_from_repo = [
+            model
+            for model in self._library.entries()
+            if model.source == "hub" and model.repo == entry.repo and model.id != entry.id
         ]
-        if others:
+        if others_from_repo:
             return []
         top = self._collection.hub / entry.path.relative_to(self._collection.hub).parts[0]
-        beside = [*self._collection.drafters(), *([entry.projector] if entry.projector else [])]
-        return [path for path in beside if top in path.parents]
+        companions = [*self._collection.drafters(), *([entry.projector] if entry.projector else [])]
+        return [path for path in companions if top in path.parents]
 
     def _all_files(self, entry: ModelEntry) -> tuple[Path, ...]:
         """List a model's files, with those that describe its tensors if the model still exists."""
-        its = self._library.formats.of(entry)
-        beside = its.files(entry.path) if entry.path.exists() else ()
-        return tuple(dict.fromkeys((*entry.files, *beside)))
+        format_ = self._library.formats.of(entry)
+        format_files = format_.files(entry.path) if entry.path.exists() else ()
+        return tuple(dict.fromkeys((*entry.files, *format_files)))
 
-    def _keep(self, path: Path, sha256: str) -> None:
+    def _save_hash(self, path: Path, sha256: str) -> None:
         try:
             facts = path.stat()
         except OSError as error:
-            raise not_read(path, error) from error
-        self._store.hashes.keep(real(path), facts.st_size, facts.st_mtime_ns, sha256)
+            raise read_error(path, error) from error
+        self._store.hashes.save(link_target(path), facts.st_size, facts.st_mtime_ns, sha256)
 
 
-def _no_files(what: str) -> ModelNotOurs:
+def _has_no_files(what: str) -> ModelNotOurs:
     return ModelNotOurs(
         what,
         N_("It is on another server, and has no files on this computer."),
@@ -319,14 +325,12 @@ def _remove_if_empty(folder: Path, own: Path) -> None:
             folder.rmdir()
 
 
-def _why_no_name(name: str) -> str:
+def _why_name_refused(name: str) -> str:
     """Return why a model cannot have this name; empty if it can."""
     if not name:
         return N_("The new name is empty.")
     if len(name) > _LONGEST_NAME:
-        return N_(
-            "The new name is longer than {longest_name} characters.", longest_name=_LONGEST_NAME
-        )
+        return N_("The new name is longer than {count} characters.", count=_LONGEST_NAME)
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         return N_("The new name contains invalid characters.")
     return ""

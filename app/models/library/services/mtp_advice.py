@@ -1,4 +1,4 @@
-"""Describes what drafts for a model, by its files, and what would help if nothing does."""
+"""Describes the drafter of a model from its files, or advises how to get one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
 
 
 def mtp_of_files(library: Library, entry: ModelEntry, advise: Advise = mtp_advice) -> str:
-    """Return a sentence on what drafts for a model.
+    """Return a sentence about the drafter of a model.
 
     Raises:
         EngineError: The model cannot be read.

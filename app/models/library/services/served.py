@@ -13,7 +13,7 @@ from app.servers.values import ServerInfo, ServerProfile, short_name
 def served_models(
     profiles: Sequence[ServerProfile],
     info: Callable[[str], ServerInfo | None],
-    way: Callable[[ServerProfile], str],
+    key_of: Callable[[ServerProfile], str],
 ) -> Iterator[ModelEntry]:
     """Yield the models that each server last offered, as NAME:MODEL, without asking a server.
 
@@ -22,22 +22,22 @@ def served_models(
 
     Args:
         info: Returns the last answer of a profile's server, by the profile's id.
-        way: Returns the `way` of a `ModelEntry`.
+        key_of: Returns the `key_of` of a `ModelEntry`.
     """
     for profile in profiles:
-        found = info(profile.id)
-        models = found.models if found is not None else ()
-        short = Counter(short_name(model.id) for model in models)
+        server_info = info(profile.id)
+        models = server_info.models if server_info is not None else ()
+        names = Counter(short_name(model.id) for model in models)
         for model in models:
             name = short_name(model.id)
             yield ModelEntry(
                 id=f"{profile.name}:{model.id}",
-                name=f"{name if short[name] == 1 else model.id} on {profile.name}",
+                name=f"{name if names[name] == 1 else model.id} on {profile.name}",
                 path=Path(model.id),
                 source="server",
                 engine="remote",
                 server=profile.id,
                 served=model.id,
                 context=model.context or 0,
-                way=way(profile),
+                connection_key=key_of(profile),
             )

@@ -26,7 +26,7 @@ class FileHash:
     sha256: str
     checked: float
 
-    def holds(self, size: int, mtime_ns: int) -> bool:
+    def matches(self, size: int, mtime_ns: int) -> bool:
         """Return whether a file seems unchanged, as far as that is visible without reading it."""
         return (self.size, self.mtime_ns) == (size, mtime_ns)
 
@@ -38,16 +38,18 @@ class FileHashes:
         self._database = database
 
     def all(self) -> dict[Path, FileHash]:
+        """Return the hashes of all files, by path."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM file_hashes").fetchall()
         return {Path(row["path"]): _as_hash(row) for row in rows}
 
     def get(self, path: Path) -> FileHash | None:
+        """Return the hash of a file; None if it was never hashed."""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM file_hashes WHERE path = ?", (str(path),)).fetchone()
         return _as_hash(row) if row else None
 
-    def keep(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
+    def save(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
         """Store the hash of a file that was read just now."""
         with self._database.write() as db:
             db.execute(
@@ -56,7 +58,7 @@ class FileHashes:
                 (str(path), size, mtime_ns, sha256, time.time()),
             )
 
-    def doubt(self, path: Path, sha256: str) -> None:
+    def mark_changed(self, path: Path, sha256: str) -> None:
         """Record that a file no longer has the hash that it should have."""
         with self._database.write() as db:
             db.execute(
@@ -66,6 +68,7 @@ class FileHashes:
             )
 
     def forget(self, paths: Iterable[Path]) -> None:
+        """Delete the hashes of files."""
         with self._database.write() as db:
             db.executemany(
                 "DELETE FROM file_hashes WHERE path = ?", [(str(path),) for path in paths]

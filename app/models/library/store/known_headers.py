@@ -11,7 +11,7 @@ from app.base.db import Database
 if TYPE_CHECKING:
     from engines.models.gguf.headers import File
 
-KEPT: Final = 10_000
+MOST_HEADERS: Final = 10_000
 """The most headers that are kept; beyond that, the oldest are dropped."""
 
 
@@ -48,5 +48,5 @@ class KnownHeaders:
             )
             db.execute(
                 "DELETE FROM headers WHERE rowid <= (SELECT max(rowid) FROM headers) - ?",
-                (KEPT,),
+                (MOST_HEADERS,),
             )

@@ -13,7 +13,7 @@ from app.base.db import Database
 
 
 @dataclass(frozen=True)
-class Remembered:
+class ModelUse:
     """The name and last use of a model.
 
     Attributes:
@@ -34,33 +34,35 @@ class KnownModels:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def ids(self, wanted: Sequence[tuple[str, str]], reserved: Iterable[str]) -> dict[str, str]:
+    def ids(
+        self, identities_and_names: Sequence[tuple[str, str]], reserved: Iterable[str]
+    ) -> dict[str, str]:
         """Return the id of each identity: the one it had before, or a new one.
 
         An identity keeps its id permanently, so that settings can refer to it. The id of a model
         that is gone is never given to another.
 
         Args:
-            wanted: Identities, each with a name to make an id from.
+            identities_and_names: Identities, each with a name to make an id from.
             reserved: Ids that are taken.
         """
-        identities = {identity for identity, _ in wanted}
-        known = self._known(identities)
-        if len(known) == len(identities):
-            return known
+        identities = {identity for identity, _ in identities_and_names}
+        stored_ids = self._stored_ids(identities)
+        if len(stored_ids) == len(identities):
+            return stored_ids
         with self._database.write() as db:
             # Another process may have added them while this one waited for the write lock.
-            known = self._known(identities)
-            taken = {*reserved, *taken_ids(db)}
-            for identity, name in wanted:
-                if identity not in known:
-                    known[identity] = free_id(name, taken)
-                    taken.add(known[identity])
+            stored_ids = self._stored_ids(identities)
+            taken = {*reserved, *used_ids(db)}
+            for identity, name in identities_and_names:
+                if identity not in stored_ids:
+                    stored_ids[identity] = free_id(name, taken)
+                    taken.add(stored_ids[identity])
                     db.execute(
                         "INSERT INTO known_models (id, identity) VALUES (?, ?)",
-                        (known[identity], identity),
+                        (stored_ids[identity], identity),
                     )
-        return known
+        return stored_ids
 
     def has(self, model_id: str) -> bool:
         """Return whether a model was ever found under this id."""
@@ -68,16 +70,17 @@ class KnownModels:
             query = "SELECT 1 FROM known_models WHERE id = ?"
             return db.execute(query, (model_id,)).fetchone() is not None
 
-    def remembered(self) -> dict[str, Remembered]:
+    def remembered(self) -> dict[str, ModelUse]:
         """Return the names and last uses of models, by id."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT id, name, last_used FROM known_models "
                 "WHERE name IS NOT NULL OR last_used IS NOT NULL"
             ).fetchall()
-        return {row["id"]: Remembered(row["name"], row["last_used"]) for row in rows}
+        return {row["id"]: ModelUse(row["name"], row["last_used"]) for row in rows}
 
     def rename(self, model_id: str, name: str) -> None:
+        """Store the name that the user gave a model."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO known_models (id, name) VALUES (?, ?) "
@@ -125,13 +128,13 @@ class KnownModels:
             db.execute("DELETE FROM known_models WHERE id = ?", (model_id,))
             db.execute("DELETE FROM model_settings WHERE model_id = ?", (model_id,))
 
-    def _known(self, identities: set[str]) -> dict[str, str]:
+    def _stored_ids(self, identities: set[str]) -> dict[str, str]:
         with self._database.read() as db:
             rows = db.execute("SELECT id, identity FROM known_models").fetchall()
         return {row["identity"]: row["id"] for row in rows if row["identity"] in identities}
 
 
-def taken_ids(db: sqlite3.Connection) -> set[str]:
+def used_ids(db: sqlite3.Connection) -> set[str]:
     """Return the ids of all models that were added or ever found."""
     rows = db.execute("SELECT id FROM known_models UNION SELECT id FROM models")
     return {row["id"] for row in rows}

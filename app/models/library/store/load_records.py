@@ -10,7 +10,7 @@ from app.base.db import Database
 from app.models.library.values.load_records import LoadRecord
 from engines.types import LlamaPlan
 
-KEPT: Final = 500
+MOST_LOADS: Final = 500
 _NAMES: Final = tuple(field.name for field in fields(LoadRecord))
 _ADD: Final = (
     f"INSERT INTO loads ({', '.join(f'[{name}]' for name in _NAMES)})"  # noqa: S608  our own names
@@ -30,7 +30,7 @@ class LoadStore:
             db.execute(_ADD, tuple(asdict(load).values()))
             db.execute(
                 "DELETE FROM loads WHERE id NOT IN (SELECT id FROM loads ORDER BY id DESC LIMIT ?)",
-                (KEPT,),
+                (MOST_LOADS,),
             )
 
     def last(self, model: str) -> LoadRecord | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.base.db import Database
 from app.models.library.store.file_hashes import FileHashes
 from app.models.library.store.known_headers import KnownHeaders
-from app.models.library.store.known_models import KnownModels, free_id, taken_ids
+from app.models.library.store.known_models import KnownModels, free_id, used_ids
 from app.models.library.values.entry import ModelEntry
 
 
@@ -49,7 +49,7 @@ class ModelStore:
         """
         with self._database.write() as db:
             # Choose the id inside the transaction: another process can add the same name.
-            model_id = free_id(name, {*reserved, *taken_ids(db)})
+            model_id = free_id(name, {*reserved, *used_ids(db)})
             db.execute(
                 "INSERT INTO models (id, name, path, added, drafts) VALUES (?, ?, ?, ?, ?) "
                 "ON CONFLICT (path) DO NOTHING",
@@ -59,5 +59,6 @@ class ModelStore:
         return str(row["id"])
 
     def remove(self, model_id: str) -> None:
+        """Remove a model from the added ones; its other stored facts stay."""
         with self._database.write() as db:
             db.execute("DELETE FROM models WHERE id = ?", (model_id,))

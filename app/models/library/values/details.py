@@ -36,7 +36,7 @@ class ModelDetails:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedModel:
     """The result of a check.
 
     Attributes:

@@ -8,7 +8,7 @@ from app.models.library.values.entry import ModelEntry
 
 
 @dataclass(frozen=True)
-class Editable:
+class EditableMetadata:
     """A file's current metadata.
 
     Attributes:

@@ -50,7 +50,7 @@ class ModelEntry:
         server: The id of the server's profile, for a model on another server, which has no files.
         served: The model's name on that server.
         context: Context length in tokens, if the server reports it; otherwise 0.
-        way: Changes when the connection to the server does, such as its address or key.
+        connection_key: Changes when the connection to the server does, such as its address or key.
     """
 
     id: str
@@ -73,7 +73,7 @@ class ModelEntry:
     server: str = ""
     served: str = ""
     context: int = field(default=0, compare=False)
-    way: str = ""
+    connection_key: str = ""
 
     @property
     def on_server(self) -> bool:
@@ -96,6 +96,6 @@ class ModelEntry:
         return () if self.on_server else self.parts or (self.path,)
 
 
-def others(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
+def other_models(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
     """Return all models but the current one, given by its id or name."""
     return [entry for entry in entries if current not in {entry.id, entry.name}]

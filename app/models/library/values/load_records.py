@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_ENOUGH: Final = 3
+_LEAST_LOADS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def learnt(device: Sequence[LoadRecord], same: LoadRecord | None, need: int) -> 
     """
     from statistics import median
 
-    beyond = [load.used_bytes - load.need_bytes for load in device]
-    usual = int(median(beyond)) if len(beyond) >= _ENOUGH else 0
-    seen = same.used_bytes - need if same is not None else 0
-    return max(0, usual, seen)
+    excesses = [load.used_bytes - load.need_bytes for load in device]
+    typical = int(median(excesses)) if len(excesses) >= _LEAST_LOADS else 0
+    last_excess = same.used_bytes - need if same is not None else 0
+    return max(0, typical, last_excess)

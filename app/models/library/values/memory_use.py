@@ -18,8 +18,8 @@ USES: tuple[Use, ...] = ("others", "weights", "context", "compute", "drafter", "
 class MemoryUse:
     """One memory and its content.
 
-    The other fields are what the model would add: its weights, its context (KV cache), the compute
-    buffers, its drafter, and its projector.
+    The other fields are the bytes that the model would add: its weights, its context (KV cache),
+    the compute buffers, its drafter, and its projector.
 
     Attributes:
         limit: All of the memory that can be used.
@@ -43,6 +43,7 @@ class MemoryUse:
 
     @property
     def used(self) -> int:
+        """The bytes that would be in use, which can exceed the limit."""
         return sum(amount for _, amount in self.parts)
 
     @property

@@ -61,30 +61,32 @@ def arranged(
     overview: Overview, facts: Mapping[str, ListedFacts], words: str, order: Order
 ) -> list[ModelEntry]:
     """Return the models that contain each of these words, sorted."""
-    wanted = words.lower().split()
-    found = [
+    terms = words.lower().split()
+    matching = [
         entry
         for entry in overview.models
-        if all(word in _searched(entry, facts.get(entry.id)) for word in wanted)
+        if all(word in _searched_text(entry, facts.get(entry.id)) for word in terms)
     ]
-    return _sorted(found, overview.sizes, order)
+    return _sorted(matching, overview.sizes, order)
 
 
-def _searched(entry: ModelEntry, facts: ListedFacts | None) -> str:
-    known = (facts.quantisation, facts.mtp) if facts else ()
-    return " ".join((entry.name, entry.source, entry.repo or "", entry.path.name, *known)).lower()
+def _searched_text(entry: ModelEntry, facts: ListedFacts | None) -> str:
+    file_facts = (facts.quantisation, facts.mtp) if facts else ()
+    return " ".join(
+        (entry.name, entry.source, entry.repo or "", entry.path.name, *file_facts)
+    ).lower()
 
 
 def _sorted(
-    found: Sequence[ModelEntry], sizes: Mapping[str, int], order: Order
+    entries: Sequence[ModelEntry], sizes: Mapping[str, int], order: Order
 ) -> list[ModelEntry]:
-    by_name = sorted(found, key=lambda it: it.name.lower())
+    by_name = sorted(entries, key=lambda entry: entry.name.lower())
     match order:
         case "name":
             return by_name
         case "size":
-            return sorted(by_name, key=lambda it: -sizes.get(it.id, 0))
+            return sorted(by_name, key=lambda entry: -sizes.get(entry.id, 0))
         case "used":
-            return sorted(by_name, key=lambda it: -(it.last_used or 0))
+            return sorted(by_name, key=lambda entry: -(entry.last_used or 0))
         case "unused":
-            return sorted(by_name, key=lambda it: it.last_used or 0)
+            return sorted(by_name, key=lambda entry: entry.last_used or 0)

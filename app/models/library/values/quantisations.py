@@ -1,7 +1,7 @@
 """The quantisation of a model, read from its file name and described in plain words: pure.
 
-found = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
-print(found.label, found.bits, found.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
+quantisation = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
+print(quantisation.label, quantisation.bits, quantisation.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
 
 The bits per weight are those of llama.cpp's own table for an 8B model (tools/quantize/README.md),
 because a file mixes types, which the package `gguf` does not know. For types that are not in the
@@ -38,8 +38,8 @@ _BITS: Final[dict[str, float]] = {
     "IQ2_M": 2.93, "IQ2_S": 2.74, "IQ2_XS": 2.59, "IQ2_XXS": 2.38,
     "IQ1_M": 2.15, "IQ1_S": 2.0, "TQ2_0": 2.06, "TQ1_0": 1.69, "Q1_0": 1.13,
 }  # fmt: skip
-_ALSO: Final = {"FP32": "F32", "FP16": "F16", "MXFP4_MOE": "MXFP4"}
-_TYPES: Final = "|".join(sorted([*_BITS, *_ALSO], key=len, reverse=True))
+_ALIASES: Final = {"FP32": "F32", "FP16": "F16", "MXFP4_MOE": "MXFP4"}
+_TYPES: Final = "|".join(sorted([*_BITS, *_ALIASES], key=len, reverse=True))
 # In old files for ARM processors, the type is followed by the rows and columns of its blocks.
 _TYPE: Final = re.compile(
     rf"(?<![a-z0-9])(?:(?P<ud>ud)[-_])?(?P<type>{_TYPES})(?P<arm>_[48]_[48])?(?![a-z0-9])",
@@ -49,11 +49,11 @@ _QAT: Final = re.compile(r"(?<![a-z0-9])qat(?![a-z0-9])", re.IGNORECASE)
 _PREFIX: Final = re.compile(r"^(?:QAT-)?(?:UD-)?")
 _OLD: Final = {"Q4_0", "Q4_1", "Q5_0", "Q5_1"}
 
-_TRAINED: Final = 0.6
+_TRAINED_BONUS: Final = 0.6
 """The worth of training for a quantisation, in bits: QAT Q4_0 lies between Q4_K_M and Q5_K_S."""
-_DYNAMIC: Final = 0.1
-_OLDER: Final = 0.3
-_FULL: Final = 16.0
+_DYNAMIC_BONUS: Final = 0.1
+_OLD_PENALTY: Final = 0.3
+_FULL_BITS: Final = 16.0
 """The bits at which nothing is lost any more, and nothing is gained over 8 bits either."""
 
 
@@ -76,6 +76,7 @@ class Quantisation:
 
     @property
     def trained(self) -> bool:
+        """Whether the model was trained for this quantisation (QAT)."""
         return self.label.startswith("QAT-")
 
     @property
@@ -109,22 +110,22 @@ def quantisation_of(name: str, repo: str = "") -> Quantisation:
     Returns:
         A quantisation without label and bits if the name states none.
     """
-    found = None
-    for found in _TYPE.finditer(name):  # noqa: B007 - the last one counts: “f16.Q4_K_M”
+    match = None
+    for match in _TYPE.finditer(name):  # noqa: B007 - the last one counts: “f16.Q4_K_M”
         pass
-    if found is None:
+    if match is None:
         return Quantisation("")
-    type_ = found["type"].upper()
-    type_ = _ALSO.get(type_, type_)
+    type_ = match["type"].upper()
+    type_ = _ALIASES.get(type_, type_)
     bits = _BITS[type_]
-    trained = bits < _FULL and bool(_QAT.search(name) or _QAT.search(repo))
-    label = type_ + (found["arm"] or "")
-    if found["ud"]:
+    trained = bits < _FULL_BITS and bool(_QAT.search(name) or _QAT.search(repo))
+    label = type_ + (match["arm"] or "")
+    if match["ud"]:
         label = f"UD-{label}"
     if trained:
         label = f"QAT-{label}"
-    worse = _OLDER if type_ in _OLD and not trained else 0.0
-    order = bits - worse + _DYNAMIC * bool(found["ud"]) + _TRAINED * trained
+    worse = _OLD_PENALTY if type_ in _OLD and not trained else 0.0
+    order = bits - worse + _DYNAMIC_BONUS * bool(match["ud"]) + _TRAINED_BONUS * trained
     return Quantisation(label, bits, _depth(type_), order)
 
 
@@ -134,10 +135,10 @@ def without_quantisation(stem: str) -> str:
     return re.sub(r"[-_.]{2,}", "-", bare).strip("-_.")
 
 
-def same_label(label: str, asked: str) -> bool:
+def same_label(label: str, requested: str) -> bool:
     """Return whether a label matches a request: “q4_k_m” matches Q4_K_M, and also UD-Q4_K_M."""
-    asked = asked.upper()
-    return asked in (label.upper(), _PREFIX.sub("", label.upper()))
+    requested = requested.upper()
+    return requested in (label.upper(), _PREFIX.sub("", label.upper()))
 
 
 def best_variant(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]) -> Variant | None:
@@ -150,17 +151,17 @@ def best_variant(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]
     Args:
         fits: Judges whether a variant fits the memory.
     """
-    every = [(it, quantisation_of(it.label), fits(it)) for it in variants]
-    usual = [it for it in every if it[1].depth >= 3 and it[1].bits < _FULL]
-    full = [it for it in every if it[1].bits >= _FULL]
-    unknown = [it for it in every if not it[1].bits]
-    tiny = [it for it in every if 0 < it[1].depth < 3]
+    judged = [(variant, quantisation_of(variant.label), fits(variant)) for variant in variants]
+    usual = [row for row in judged if row[1].depth >= 3 and row[1].bits < _FULL_BITS]
+    full = [row for row in judged if row[1].bits >= _FULL_BITS]
+    unknown = [row for row in judged if not row[1].bits]
+    tiny = [row for row in judged if 0 < row[1].depth < 3]
 
-    def of(found: list[_Judged], *verdicts: Verdict) -> list[_Judged]:
-        return [it for it in found if it[2] in verdicts]
+    def of(judged_variants: list[_Judged], *verdicts: Verdict) -> list[_Judged]:
+        return [row for row in judged_variants if row[2] in verdicts]
 
     choices = (
-        (_best, [it for it in of(usual, "fits") if it[1].trained and it[1].depth == 4]),
+        (_best, [row for row in of(usual, "fits") if row[1].trained and row[1].depth == 4]),
         (_best, of(usual, "fits")),
         (_largest, of(unknown, "fits")),
         (_smallest, of(full, "fits")),
@@ -178,20 +179,20 @@ def best_variant(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]
 
 
 def _best(among: list[_Judged]) -> _Judged:
-    return max(among, key=lambda it: (it[1].order, -it[0].size_bytes))
+    return max(among, key=lambda row: (row[1].order, -row[0].size_bytes))
 
 
 def _largest(among: list[_Judged]) -> _Judged:
-    return max(among, key=lambda it: it[0].size_bytes)
+    return max(among, key=lambda row: row[0].size_bytes)
 
 
 def _smallest(among: list[_Judged]) -> _Judged:
-    return min(among, key=lambda it: it[0].size_bytes)
+    return min(among, key=lambda row: row[0].size_bytes)
 
 
 def _near_four(among: list[_Judged]) -> _Judged:
     """Return the best variant of up to 4 bits, or the smallest one above."""
-    small = [it for it in among if it[1].depth <= 4]
+    small = [row for row in among if row[1].depth <= 4]
     return _best(small) if small else _smallest(among)
 
 

@@ -20,7 +20,7 @@ computed at once.
 
 
 @dataclass(frozen=True)
-class Compared:
+class PromptComparison:
     """The comparison of one prompt's answers with and without MTP; prompts are counted from 1."""
 
     prompt: int
@@ -34,14 +34,14 @@ def verdict_of(check: MtpCheck) -> Verdict:
     return "tie" if check.gap is not None and check.gap < TIE else "different"
 
 
-def is_good(results: Sequence[Compared]) -> bool:
+def is_good(results: Sequence[PromptComparison]) -> bool:
     """Return whether all answers are identical, or differ only because of rounding."""
     return all(verdict_of(result.check) != "different" for result in results)
 
 
-def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
+def in_words(results: Sequence[PromptComparison]) -> tuple[str, ...]:
     """Return the outcome, then a sentence for each place where the answers differ."""
-    apart = [result for result in results if not result.check.identical]
+    differing = [result for result in results if not result.check.identical]
     tokens = sum(result.check.tokens for result in results)
     prompts = len({result.prompt for result in results})
     amount = (
@@ -49,7 +49,7 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
         if prompts == 1
         else N_("{tokens} tokens of {prompts} prompts", tokens=f"{tokens:,}", prompts=prompts)
     )
-    if not apart:
+    if not differing:
         head = N_("Same answer: {amount} are identical with and without MTP.", amount=amount)
     elif is_good(results):
         head = N_(
@@ -63,10 +63,10 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     lines = [head]
     if not any(result.check.accepted for result in results):
         lines.append(N_("No guessed token was accepted, so this shows little."))
-    return (*lines, *(_place(result) for result in apart))
+    return (*lines, *(_place(result) for result in differing))
 
 
-def _place(result: Compared) -> str:
+def _place(result: PromptComparison) -> str:
     check = result.check
     where = N_(
         "Prompt {prompt}, at token {tokens}, {depth} ahead",

@@ -210,7 +210,7 @@ class Desktop(QObject):
         presenters = self._presenters
         self._settings.changed.connect(self._apply)
         self._settings.changed.connect(self._show_quick_place)
-        self._chooser.shown.connect(self._show_quick_place)
+        self._chooser.announced.connect(self._show_quick_place)
         self._tray.open.connect(self.come_to_front)
         self._tray.ask.connect(self.quick_ask)
         self._tray.new_chat.connect(self._new_chat)

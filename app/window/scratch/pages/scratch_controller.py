@@ -71,7 +71,7 @@ class ScratchController(QObject):
                 presenters.chats, presenters.exporting, self.shown.notifier, self.shown
             )
             self.shown.page.transcript.save.connect(saving.ask_for_code)
-            self._chooser.shown.connect(self.shown.show_place)
+            self._chooser.announced.connect(self.shown.show_place)
             self.shown.documents.connect(self._show_documents)
             self.shown.closed.connect(self._forget_window)
         self.shown.show()

@@ -98,7 +98,7 @@ class ScratchWindow(QMainWindow):
             chat,
             self.notifier,
             self,
-            alone=True,
+            this_chat_only=True,
         )
         edit = self.page.composer.edit
         drops = Drops(self, [edit, edit.viewport()])
@@ -118,15 +118,15 @@ class ScratchWindow(QMainWindow):
         column.addWidget(self.page, 1)
         self.setCentralWidget(middle)
         settings.changed.connect(self.page.apply)
-        presenters.models.listed.connect(self.chooser.tell)
-        settings.changed.connect(self.chooser.tell)
+        presenters.models.listed.connect(self.chooser.announce)
+        settings.changed.connect(self.chooser.announce)
         for signal in (chat.opened, chat.stored, chat.changed):
-            signal.connect(self.chooser.tell)
-        self.chooser.shown.connect(self._show_models)
+            signal.connect(self.chooser.announce)
+        self.chooser.announced.connect(self._show_models)
         self._add_actions(settings.current)
         self.page.open_chat(None)
         self.page.composer.set_assistant(self.tr("the model; nothing is saved"))
-        self.chooser.tell()
+        self.chooser.announce()
         self.page.composer.focus()
 
     def closeEvent(self, event: QCloseEvent) -> None:

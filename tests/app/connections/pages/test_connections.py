@@ -19,7 +19,7 @@ ONE = LoggedConnection(
     1_790_000_000.0, 0.4, "huggingface.co", 443, "search for models", "GET", 0, 4096, "200"
 )
 TWO = replace(ONE, purpose="download a model", host="cdn.example", received=5 * 10**9)
-KEPT = replace(ONE, result="refused", received=0)
+MOST_CONNECTIONS = replace(ONE, result="refused", received=0)
 
 
 def summary(ui: Ui) -> str:
@@ -44,7 +44,7 @@ def test_nothing_has_left_says_so(ui: Ui) -> None:
 
 
 def test_connections_are_listed_summed_up_filtered_and_copied(ui: Ui) -> None:
-    for connection in (ONE, TWO, KEPT):
+    for connection in (ONE, TWO, MOST_CONNECTIONS):
         ui.app.ledger.add(connection)
     ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: "2 hosts" in summary(ui))

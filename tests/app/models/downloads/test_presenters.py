@@ -15,14 +15,16 @@ from app.base.db import Database
 from app.base.shipped import STARTER, STARTER_DRAFTER
 from app.kit.tasks.tasks import Tasks
 from app.models.downloads.presenters import EVERY_MS, DownloadList, model_of
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from app.models.library.services.library import Library
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import ModelEntry
 from tests.support.scripted_hub import ScriptedQueue
 
-WANTED = Wanted("ada/Tiny", "c" * 40, (RepoFile("tiny.gguf", 100, "0" * 64),), "Tiny Q4_K_M")
+WANTED = DownloadRequest(
+    "ada/Tiny", "c" * 40, (RepoFile("tiny.gguf", 100, "0" * 64),), "Tiny Q4_K_M"
+)
 
 
 class Queue(ScriptedQueue):
@@ -116,7 +118,7 @@ def test_a_download_whose_model_has_gone_is_explained(
 
 def test_the_connection_may_be_metered(qtbot: QtBot, listed: DownloadList) -> None:
     with qtbot.waitSignal(listed.metered) as metered:
-        listed.look_if_metered()
+        listed.check_metered()
     assert metered.args == [True]
 
 

@@ -94,14 +94,14 @@ def test_without_links_the_file_itself_lies_in_the_snapshot(
     assert path.is_file()
     assert not path.is_symlink()
     assert not slot(root).blob.exists()
-    assert slot(root).found(len(BYTES)) == path
+    assert slot(root).find(len(BYTES)) == path
     assert hf_hub_download(REPO, "small.gguf", cache_dir=root, local_files_only=True) == str(path)
 
 
 def test_the_same_file_of_another_repository_is_shared(root: Path) -> None:
     placed(root, repo="bob/Copy-GGUF")
     here = slot(root)
-    found = here.found(len(BYTES))
+    found = here.find(len(BYTES))
     assert found is not None
     here.take(found)
     assert here.pointer.read_bytes() == BYTES
@@ -111,13 +111,13 @@ def test_the_same_file_of_another_repository_is_shared(root: Path) -> None:
 
 def test_a_blob_of_another_size_is_not_taken(root: Path) -> None:
     placed(root)
-    assert slot(root).found(len(BYTES) + 1) is None
+    assert slot(root).find(len(BYTES) + 1) is None
 
 
 def test_a_link_that_leads_nowhere_is_replaced(root: Path) -> None:
     path = placed(root)
     slot(root).blob.unlink()
-    assert slot(root).found(len(BYTES)) is None
+    assert slot(root).find(len(BYTES)) is None
     assert placed(root) == path
     assert path.read_bytes() == BYTES
 
@@ -133,13 +133,13 @@ def test_a_path_that_leads_out_is_refused(root: Path, path: str) -> None:
 def test_one_at_a_time_writes_a_blob(root: Path) -> None:
     here, cancel = slot(root), CancelToken()
     cancel.cancel()
-    with here.held(CancelToken()), pytest.raises(Cancelled), slot(root).held(cancel):
+    with here.locked(CancelToken()), pytest.raises(Cancelled), slot(root).locked(cancel):
         pytest.fail("two hold it")
-    with slot(root).held(cancel):
+    with slot(root).locked(cancel):
         pass  # it is free again
 
 
 def test_the_library_waits_for_the_same_lock(root: Path) -> None:
     lock = root / ".locks" / "models--ada--Small-GGUF" / f"{SHA256}.lock"
-    with slot(root).held(CancelToken()), pytest.raises(Timeout), WeakFileLock(lock, timeout=0.1):
+    with slot(root).locked(CancelToken()), pytest.raises(Timeout), WeakFileLock(lock, timeout=0.1):
         pytest.fail("two hold it")

@@ -184,9 +184,9 @@ def test_a_log_in_page_is_no_empty_card(hub: TestHub, client: Client) -> None:
 
 def test_whose_a_token_is(hub: TestHub, client: Client, ledger: list[LoggedConnection]) -> None:
     hub.token(TOKEN, "ada")
-    assert client(None).who(TOKEN) == "ada"
+    assert client(None).account_of(TOKEN) == "ada"
     with pytest.raises(TokenRefused, match="token"):
-        client(None).who("hf_wrong")
+        client(None).account_of("hf_wrong")
     assert {it.purpose for it in ledger} == {"test a token"}
     assert [it.result for it in ledger] == ["200", "401"]
 

@@ -197,7 +197,7 @@ def test_repositories_that_people_use(
 ) -> None:
     choice = choose(files("README.md", ".gitattributes", "config.json", *paths), repo)
     assert labels(choice) == said
-    assert path(choice.along_with(choice.variants[0])) == drafter
+    assert path(choice.drafter_for(choice.variants[0])) == drafter
     assert path(choice.projector_for(choice.variants[0])) == projector
     assert projector not in {file.path for it in choice.variants for file in it.files}
     assert not choice.left_out
@@ -232,9 +232,9 @@ def test_sidecars_are_told_by_their_names(name: str, kind: str) -> None:
 def test_what_was_cut_off_from_a_model_goes_before_what_was_trained_for_it() -> None:
     trained = ["eagle3-a-Q4_0.gguf", "dspark-a-Q8_0.gguf"]
     choice = choose(files("a-Q4_0.gguf", *trained, "draft-a-Q4_0.gguf"))
-    assert path(choice.along_with(choice.variants[0])) == "eagle3-a-Q4_0.gguf"
+    assert path(choice.drafter_for(choice.variants[0])) == "eagle3-a-Q4_0.gguf"
     choice = choose(files("a-Q4_0.gguf", *trained, "mtp-a-Q8_0.gguf"))
-    assert path(choice.along_with(choice.variants[0])) == "mtp-a-Q8_0.gguf"
+    assert path(choice.drafter_for(choice.variants[0])) == "mtp-a-Q8_0.gguf"
 
 
 def test_a_repository_of_drafters_has_no_model_to_choose() -> None:
@@ -278,7 +278,7 @@ def test_several_models_in_one_repository_are_told_apart() -> None:
         )
     )  # fmt: skip
     assert labels(choice) == {"Tiny-1B Q4_K_M", "Tiny-3B Q4_K_M", "Q8_0"}
-    by_label = {it.label: choice.along_with(it) for it in choice.variants}
+    by_label = {it.label: choice.drafter_for(it) for it in choice.variants}
     assert path(by_label["Tiny-1B Q4_K_M"]) is None
     assert path(by_label["Tiny-3B Q4_K_M"]) == "mtp-Tiny-3B.gguf"
 
@@ -295,7 +295,7 @@ def test_the_nearest_drafter() -> None:
             "mtp-A-Q8_0.gguf", "Q8_0/mtp-A-BF16.gguf", "Q8_0/deeper/mtp-A-Q8_0.gguf",
         )
     )  # fmt: skip
-    along = {it.label: choice.along_with(it) for it in choice.variants}
+    along = {it.label: choice.drafter_for(it) for it in choice.variants}
     assert path(along["Q4_K_M"]) == "mtp-A-Q4_K_M.gguf", "the same quantisation"
     assert path(along["Q8_0"]) == "Q8_0/mtp-A-BF16.gguf", "the same folder comes first"
     assert path(along["Q6_K"]) == "mtp-A-Q4_K_M.gguf", "the nearest in bits"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.models.hub.limiter import Bucket
-from app.models.hub.retry import Patience, asked_s, is_transient, retry_after
+from app.models.hub.retry import Patience, is_transient, requested_wait_s, retry_after
 
 
 def test_the_wait_doubles_up_to_the_longest() -> None:
@@ -28,9 +28,9 @@ def test_patience_ends_after_so_many_failures_in_a_row() -> None:
 
 
 def test_a_server_may_ask_for_a_longer_wait_but_not_for_days() -> None:
-    assert Patience(first_s=1.0).delay(1, 1.0, asked_s=30.0) == 30.0
-    assert Patience(first_s=1.0).delay(1, 1.0, asked_s=0.1) == 1.0
-    assert Patience(first_s=1.0).delay(1, 1.0, asked_s=1e9) == 3600.0
+    assert Patience(first_s=1.0).delay(1, 1.0, requested_wait_s=30.0) == 30.0
+    assert Patience(first_s=1.0).delay(1, 1.0, requested_wait_s=0.1) == 1.0
+    assert Patience(first_s=1.0).delay(1, 1.0, requested_wait_s=1e9) == 3600.0
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520])
@@ -74,7 +74,7 @@ def test_a_retry_after_header(header: str | None, seconds: float | None) -> None
 def test_how_long_a_busy_server_asks_to_wait(
     headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert asked_s(headers, 0.0) == seconds
+    assert requested_wait_s(headers, 0.0) == seconds
 
 
 @given(st.lists(st.integers(1, 1 << 20), min_size=1, max_size=200), st.floats(1e3, 1e9))

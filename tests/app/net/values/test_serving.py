@@ -6,7 +6,7 @@ import pytest
 
 from app.api.values import OTHER, endpoint_of
 from app.base.errors import SettingsInvalid
-from app.net.values.serving import Address, aliases_named, names_named, sites_named
+from app.net.values.serving import Address, parse_aliases, parse_names, parse_sites
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_an_address_says_where_and_for_whom(host: str, url: str, loopback: bool)
 
 def test_sites_are_written_as_browsers_do() -> None:
     text = "https://Chat.example/\n\n http://localhost:3000 \nhttps://a.example:443"
-    assert sites_named(text) == (
+    assert parse_sites(text) == (
         "https://chat.example", "http://localhost:3000", "https://a.example",
     )  # fmt: skip
 
@@ -39,20 +39,20 @@ def test_sites_are_written_as_browsers_do() -> None:
 )
 def test_what_is_no_site_is_refused(text: str) -> None:
     with pytest.raises(SettingsInvalid):
-        sites_named(text)
+        parse_sites(text)
 
 
 def test_names_and_aliases_are_read_line_by_line() -> None:
-    assert names_named("Box.local\n\nbox\n") == ("box.local", "box")
-    assert aliases_named("gpt-4o = starter\nmine=repo:Q4_K_M\n") == {
+    assert parse_names("Box.local\n\nbox\n") == ("box.local", "box")
+    assert parse_aliases("gpt-4o = starter\nmine=repo:Q4_K_M\n") == {
         "gpt-4o": "starter", "mine": "repo:Q4_K_M",
     }  # fmt: skip
     for text in ("http://box", "box:80", "two words", "böx"):
         with pytest.raises(SettingsInvalid):
-            names_named(text)
+            parse_names(text)
     for text in ("gpt-4o", "= starter", "gpt-4o =", "a = b\na = c"):
         with pytest.raises(SettingsInvalid):
-            aliases_named(text)
+            parse_aliases(text)
 
 
 def test_of_a_path_only_the_endpoint_is_kept() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.base.errors import EngineNotMade
-from app.runtime.packages.config import Indexes, combined, indexes_here, pip_settings
+from app.runtime.packages.config import Indexes, combined, configured_indexes, pip_settings
 from engines.vllm.provision.environment import uv
 
 STANDARD = Indexes(("https://standard.example/simple",))
@@ -32,7 +32,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_where_nothing_is_set_it_is_uvs_standard(nothing_set: Path) -> None:
     nothing_set.write_text("[global]\nindex-url =\nextra-index-url =\nfind-links =\n")
-    found = indexes_here(uv())
+    found = configured_indexes(uv())
     assert len(found.indexes) == 1
     assert found.indexes[0].startswith("https://")
     assert not found.links
@@ -44,7 +44,7 @@ def test_an_index_of_pips_takes_the_standards_place(nothing_set: Path) -> None:
         "extra-index-url =\n    https://two.example/simple\n    file:///three\n"
         "[install]\nfind-links = /wheels https://four.example/links.html\n"
     )
-    found = indexes_here(uv())
+    found = configured_indexes(uv())
     assert found.indexes == (
         "https://me:word@one.example/simple",
         "https://two.example/simple",
@@ -60,7 +60,7 @@ def test_uvs_settings_count_as_well(
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://one.example/simple")
     monkeypatch.setenv("UV_INDEX", "https://two.example/simple")
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path))
-    found = indexes_here(uv())
+    found = configured_indexes(uv())
     assert set(found.indexes) == {
         "https://one.example/simple",
         "https://two.example/simple",
@@ -74,7 +74,7 @@ def test_settings_that_uv_cannot_use_are_told(
 ) -> None:
     monkeypatch.setenv("UV_FIND_LINKS", "/there/is/no/such/folder")
     with pytest.raises(EngineNotMade, match="no/such/folder"):
-        indexes_here(uv())
+        configured_indexes(uv())
 
 
 def test_what_uv_says_of_an_address_shows_no_password(
@@ -82,7 +82,7 @@ def test_what_uv_says_of_an_address_shows_no_password(
 ) -> None:
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://me:word@one.example:port/simple")
     with pytest.raises(EngineNotMade) as caught:
-        indexes_here(uv())
+        configured_indexes(uv())
     assert "one.example" in caught.value.why
     assert "word" not in str(caught.value)
 

@@ -45,7 +45,7 @@ def bring(
     cancel: CancelToken | None = None,
 ) -> None:
     heard = [] if told is None else told
-    PackageFetcher(gate, TERMS).bring(
+    PackageFetcher(gate, TERMS).fetch(
         files, Lookup(gate, indexes), folder, heard.append, cancel or CancelToken()
     )
 

@@ -105,7 +105,7 @@ def test_it_is_there_before_the_models_are_listed(ui: Ui) -> None:
     ui.presenters.settings.know_models(lambda _: None)
     ui.presenters.settings.set("model", "team:qwen3-32b")
     ui.window.new_chat()
-    ui.window.chooser.tell()
+    ui.window.chooser.announce()
     assert ui.has("engineBadge")
 
 

@@ -33,7 +33,7 @@ FETCHED = Counterpart("vllm", "Gemma 4 E4B it", "FP8", None, "google/g-fp8", 3_4
 def listed(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ui.presenters.models.list()
     monkeypatch.setattr(ui.presenters.models, "list", lambda: [*before, CHECKPOINT])
-    ui.window.chooser.tell()
+    ui.window.chooser.announce()
 
 
 def picker(ui: Ui) -> ModelPicker:

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from app.models.discover.values.counterparts import Counterpart
-from app.models.downloads.values.downloads import Wanted
+from app.models.downloads.values.downloads import DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from app.models.library.values.entry import ModelEntry
 from app.runtime.services.device_trials import DeviceState
@@ -208,7 +208,7 @@ def test_where_no_counterpart_suits_its_reason_is_told() -> None:
 
 def test_a_gguf_file_is_fetched_in_its_quantisation() -> None:
     found = scripted_hub().repositories["ada/Model-8B-Instruct-GGUF"]
-    added: list[Wanted] = []
+    added: list[DownloadRequest] = []
     parts = {
         "hub": SimpleNamespace(repository=lambda _: found),
         "downloads": SimpleNamespace(add=added.append, start=lambda: None),
@@ -225,7 +225,7 @@ def test_a_checkpoint_is_fetched_with_its_drafter_and_nothing_else() -> None:
         "chat_template.jinja", "consolidated.safetensors", "gguf/model.gguf", "onnx/config.json",
     )  # fmt: skip
     files = tuple(RepoFile(name, 7, None) for name in names)
-    added: list[Wanted] = []
+    added: list[DownloadRequest] = []
     hub = SimpleNamespace(
         repository=lambda repo: SimpleNamespace(id=repo, revision="0" * 40, files=files)
     )

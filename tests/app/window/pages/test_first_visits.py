@@ -27,11 +27,13 @@ def test_it_is_made_when_it_is_gone_to(ui: Ui, page: str, action: str) -> None:
 
 
 def test_the_page_of_models_knows_the_model_in_use(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.presenters.models.mtp_told is not None)
-    assert ui.presenters.models.mtp_told is not None
-    _, sentence = ui.presenters.models.mtp_told
+    ui.qtbot.waitUntil(lambda: ui.presenters.models.last_mtp is not None)
+    assert ui.presenters.models.last_mtp is not None
+    _, sentence = ui.presenters.models.last_mtp
     ui.window.go_to("models")
-    assert sentence in {label.text() for label in models_page(ui.window).here.findChildren(QLabel)}
+    assert sentence in {
+        label.text() for label in models_page(ui.window).local_models.findChildren(QLabel)
+    }
 
 
 def test_it_is_made_once(ui: Ui) -> None:

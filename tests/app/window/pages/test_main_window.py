@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.base.errors import DiskFull
 from app.base.shipped import STARTER
 from app.kit.widgets.toast import Toast
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.window.pages.actions import commands
 from app.window.pages.main_window import MainWindow
 from app.window.pages.shortcuts_dialog import ShortcutsDialog
@@ -30,7 +30,7 @@ from app.window.values.window_state import WindowState
 from tests.support.control_names import all_named
 from tests.support.window import Ui
 
-CAME = Download("1", Wanted("ada/M-GGUF", "a" * 40, (), "ada/M-GGUF Q4_K_M"), "done")
+CAME = Download("1", DownloadRequest("ada/M-GGUF", "a" * 40, (), "ada/M-GGUF Q4_K_M"), "done")
 
 
 def test_every_control_has_a_name(ui: Ui) -> None:
@@ -296,7 +296,7 @@ def test_one_chats_with_a_model_that_has_come(ui: Ui, tmp_path: Path, usual: str
     before = ui.page.chat_id
     ui.press("Ctrl+M")
     entry = next(it for it in ui.presenters.models.list() if it.id == "came")
-    ui.presenters.downloads.came.emit(CAME, entry)
+    ui.presenters.downloads.completed.emit(CAME, entry)
     ui.qtbot.waitUntil(lambda: toast_action(ui) is not None)
     button = toast_action(ui)
     assert button is not None

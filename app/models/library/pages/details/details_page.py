@@ -25,13 +25,13 @@ from app.models.library.pages.details.fit_card import FitCard
 from app.models.library.pages.details.metadata_dialog import MetadataDialog
 from app.models.library.pages.details.model_facts_card import ModelFactsCard
 from app.models.library.pages.details.own_settings import OwnSettings
-from app.models.library.pages.here_words import used_words
 from app.models.library.pages.model_box import ModelBox
+from app.models.library.pages.model_words import used_words
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.metadata import ModelMetadata
-from app.models.library.presenters.model_page import Fitted, ModelPage, Removable, ShownModel
-from app.models.library.values.details import Checked
-from app.models.library.values.editable import Editable
+from app.models.library.presenters.model_page import FitVerdict, ModelPage, Removable, ShownModel
+from app.models.library.values.details import CheckedModel
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.errors import Cancelled, UserError
 
@@ -58,8 +58,8 @@ class Title(QWidget):
         self._label = Label(name, "title", name="detailsName", wrap=True)
         self._edit = _Field(name)
         self._edit.hide()
-        self._edit.returnPressed.connect(self._keep)
-        self._edit.given_up.connect(self._leave)
+        self._edit.returnPressed.connect(self._save)
+        self._edit.cancelled.connect(self._end_editing)
         self._pencil = IconButton("pencil", self.tr("Rename"), "renameModel", size=18)
         self._pencil.clicked.connect(self._begin)
         row.addWidget(self._label)
@@ -69,9 +69,10 @@ class Title(QWidget):
         row.addStretch(0)
 
     def show_name(self, name: str) -> None:
+        """Show the model's new name, and close the field."""
         self._name = name
         self._label.setText(name)
-        self._leave()
+        self._end_editing()
 
     def _begin(self) -> None:
         self._edit.setText(self._name)
@@ -81,13 +82,13 @@ class Title(QWidget):
         self._edit.setFocus()
         self._edit.selectAll()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         name = self._edit.text().strip()
-        self._leave()
+        self._end_editing()
         if name != self._name:
             self.renamed.emit(name)
 
-    def _leave(self) -> None:
+    def _end_editing(self) -> None:
         if self._edit.isHidden():
             return
         self._edit.hide()
@@ -100,10 +101,10 @@ class _Field(QLineEdit):
     """A line edit that Escape cancels.
 
     Signals:
-        given_up: The user pressed Escape.
+        cancelled: The user pressed Escape.
     """
 
-    given_up = Signal()
+    cancelled = Signal()
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -123,7 +124,7 @@ class _Field(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.given_up.emit()
+            self.cancelled.emit()
             return
         super().keyPressEvent(event)
 
@@ -132,10 +133,10 @@ class ModelActions(QWidget):
     """The buttons for one model.
 
     Signals:
-        asked: "use", "check", "reveal", "edit", "off_list" or "trash".
+        action_requested: "use", "check", "reveal", "edit", "off_list" or "trash".
     """
 
-    asked = Signal(str)
+    action_requested = Signal(str)
 
     def __init__(self, shown: ShownModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -145,7 +146,7 @@ class ModelActions(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
         self._use = LabelledButton("chat", self.tr("Use in chat"), "useModel", look="primary")
-        self._use.clicked.connect(lambda: self.asked.emit("use"))
+        self._use.clicked.connect(lambda: self.action_requested.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
         self._first = FlowRow(
@@ -171,12 +172,13 @@ class ModelActions(QWidget):
             column.addWidget(Label(why, "small", name="whyNotRemoved", wrap=True))
 
     def show_in_use(self, in_use: bool) -> None:
+        """Show that the model is in use, or the button to use it."""
         self._use.setVisible(not in_use)
         self._in_use.setVisible(in_use)
 
     def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
         button = LabelledButton(drawing, text, name)
-        button.clicked.connect(lambda: self.asked.emit(action))
+        button.clicked.connect(lambda: self.action_requested.emit(action))
         return button
 
 
@@ -207,15 +209,17 @@ class CheckLine(QWidget):
         self.hide()
 
     def show_progress(self, share: float) -> None:
+        """Show the share that was read, from 0.0 to 1.0."""
         self._bar.setValue(round(share * 100))
         self._words.show_text(
             self.tr("Checking the file: {share} %").format(share=f"{share * 100:.0f}"), "muted"
         )
         self._running(True)
 
-    def show_checked(self, found: Checked) -> None:
+    def show_checked(self, result: CheckedModel) -> None:
+        """Show that the file is intact, or that there was nothing to compare it with."""
         self._running(False)
-        if found.compared:
+        if result.compared:
             self._words.show_text(self.tr("The file is intact."), "good")
         else:
             text = self.tr(
@@ -225,10 +229,12 @@ class CheckLine(QWidget):
             self._words.show_text(text, "muted")
 
     def show_problem(self, error: UserError) -> None:
+        """Show that the file is damaged or could not be checked."""
         self._running(False)
         self._words.show_text(in_full(error), "problem")
 
     def show_stopped(self) -> None:
+        """Show that the user stopped the check."""
         self._running(False)
         self._words.show_text(self.tr("The check was stopped."), "muted")
 
@@ -268,7 +274,7 @@ class DetailsPage(PartPage):
         self._notifier = notifier
         self._model = ""
         self._current = ""
-        self._shown: ShownModel | None = None
+        self._model_shown: ShownModel | None = None
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
@@ -285,9 +291,9 @@ class DetailsPage(PartPage):
         self._fit.anyway.connect(lambda: self.anyway.emit(self._model))
         self._fit.again.connect(self._judge)
         self.column.addWidget(self._fit)
-        self._rest = QVBoxLayout()
-        self._rest.setSpacing(2 * GRID)
-        self.column.addLayout(self._rest)
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(2 * GRID)
+        self.column.addLayout(self._cards)
         self.column.addStretch(1)
         metadata.crashed.connect(notifier.error)
 
@@ -304,61 +310,61 @@ class DetailsPage(PartPage):
             self._clear()
             self._head.addWidget(Label(self.tr("Reading its file…"), "muted", name="openingModel"))
         self._model = model
-        self._look()
+        self._read()
 
     def show_current(self, current: str) -> None:
         """Show which model is in use, by its id or name."""
         self._current = current
-        if self._shown is not None and self._actions is not None:
-            entry = self._shown.entry
+        if self._model_shown is not None and self._actions is not None:
+            entry = self._model_shown.entry
             self._actions.show_in_use(current in (entry.id, entry.name))
 
-    def _look(self) -> None:
+    def _read(self) -> None:
         """Read the model's file for the page."""
         self._service.open(
             self._model, self._show, self._notifier.error_handler(self._show_problem)
         )
 
     def _clear(self) -> None:
-        self._shown = self._title = self._actions = self._settings = None
+        self._model_shown = self._title = self._actions = self._settings = None
         empty(self._head)
-        empty(self._rest)
+        empty(self._cards)
         self._fit.hide()
 
     def _show(self, shown: ShownModel) -> None:
         entry = shown.entry
         self._clear()
-        self._shown = shown
+        self._model_shown = shown
         self._title = Title(name_of(entry), fixed=entry.builtin)
         self._title.renamed.connect(lambda name: self._rename(entry.id, name))
         self._head.addWidget(self._title)
         self._head.addWidget(Label(used_words(entry.last_used), "muted", name="detailsUsed"))
         self._actions = ModelActions(shown)
-        self._actions.asked.connect(self._act)
+        self._actions.action_requested.connect(self._act)
         self._head.addWidget(self._actions)
         self.show_current(self._current)
         if shown.details is not None:
-            self._rest.addWidget(ModelFactsCard(shown.details))
+            self._cards.addWidget(ModelFactsCard(shown.details))
             self._fit.show()
             self._judge()
         elif shown.problem is not None:
-            self._rest.addWidget(ProblemCard(shown.problem))
+            self._cards.addWidget(ProblemCard(shown.problem))
         self._settings = OwnSettings(
             shown.own, shown.general, {"draft_model": partial(_draft_models, shown.draft_models)}
         )
         self._settings.changed.connect(lambda name, value: self._set(entry.id, name, value))
-        self._rest.addWidget(self._settings)
+        self._cards.addWidget(self._settings)
 
     def _show_problem(self, error: UserError) -> None:
         self._clear()
         card = ProblemCard(error, [("openModelAgain", "again", self.tr("Try again"))])
-        card.acted.connect(self._look)
+        card.acted.connect(self._read)
         self._head.addWidget(card)
 
     def _judge(self) -> None:
         model = self._model
 
-        def judged(fitted: Fitted) -> None:
+        def judged(fitted: FitVerdict) -> None:
             if model == self._model:
                 self._fit.show_fitted(fitted)
 
@@ -370,9 +376,9 @@ class DetailsPage(PartPage):
         self._service.judge(model, judged, self._notifier.error_handler(failed))
 
     def _act(self, action: str) -> None:
-        if self._shown is None:
+        if self._model_shown is None:
             return
-        entry = self._shown.entry
+        entry = self._model_shown.entry
         match action:
             case "use":
                 self.use.emit(entry.id)
@@ -385,9 +391,9 @@ class DetailsPage(PartPage):
             case "off_list":
                 self.remove.emit(entry.id, False)
             case "trash":
-                self._ask_to_trash(entry, self._shown.removable)
+                self._ask_to_trash(entry, self._model_shown.removable)
 
-    def _edit(self, now: Editable) -> None:
+    def _edit(self, now: EditableMetadata) -> None:
         dialog = MetadataDialog(self._metadata, self._notifier, now, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.saved.connect(self._edited)
@@ -417,10 +423,10 @@ class DetailsPage(PartPage):
             if model == self._model:
                 self._check.show_progress(share)
 
-        def checked(found: Checked) -> None:
+        def checked(result: CheckedModel) -> None:
             if model == self._model:
-                self._check.show_checked(found)
-                self._look()
+                self._check.show_checked(result)
+                self._read()
 
         def show_problem(error: UserError) -> None:
             if model == self._model:
@@ -446,7 +452,7 @@ class DetailsPage(PartPage):
     def _set(self, model: str, name: str, value: object) -> None:
         """Change one of the model's own settings, then judge again whether it fits."""
 
-        def own(values: Mapping[str, object]) -> None:
+        def show_own(values: Mapping[str, object]) -> None:
             if model == self._model and self._settings is not None:
                 self._settings.show_own(values)
                 self._judge()
@@ -455,7 +461,7 @@ class DetailsPage(PartPage):
             if model == self._model and self._settings is not None:
                 self._settings.show_problem(name, error)
 
-        self._service.set(model, name, value, own, self._notifier.error_handler(refused))
+        self._service.set(model, name, value, show_own, self._notifier.error_handler(refused))
 
 
 def _draft_models(
@@ -463,7 +469,9 @@ def _draft_models(
 ) -> QWidget:
     """Make the box for choosing a draft model."""
     box = ModelBox("draft_model", QCoreApplication.translate("details", "Automatic"))
-    named = next((it.id for it in entries if value in (it.id, it.name)), str(value) or None)
+    named = next(
+        (entry.id for entry in entries if value in (entry.id, entry.name)), str(value) or None
+    )
     box.show_models(entries, named)
     box.chosen.connect(lambda model: changed(model or ""))
     return box

@@ -11,7 +11,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.library.presenters.model_page import Fitted
+from app.models.library.presenters.model_page import FitVerdict
 from app.models.pages.memory_bar import MemoryBars
 from engines.errors import UserError
 
@@ -40,10 +40,12 @@ class FitCard(Panel):
         self.box.addLayout(self._content)
 
     def show_working(self) -> None:
+        """Show that the memory is being estimated."""
         self._clear()
         self._content.addWidget(Label(self.tr("Estimating memory…"), "muted", name="judging"))
 
-    def show_fitted(self, fitted: Fitted) -> None:
+    def show_fitted(self, fitted: FitVerdict) -> None:
+        """Show the verdict; a model that does not fit can be loaded anyway."""
         self._clear()
         self._badge.addWidget(FitBadge(fitted.fits))
         bars = MemoryBars(self)
@@ -55,9 +57,10 @@ class FitCard(Panel):
         sentence.setMinimumWidth(1)
         self._content.addWidget(sentence)
         if fitted.fits == "no":
-            self._content.addLayout(self._way_out())
+            self._content.addLayout(self._load_anyway())
 
     def show_problem(self, error: UserError) -> None:
+        """Show why there is no estimate, with a button to try again."""
         self._clear()
         text = in_full(error)
         self._content.addWidget(Label(text, "problem", name="fitProblem", wrap=True))
@@ -65,14 +68,14 @@ class FitCard(Panel):
         again.clicked.connect(self.again)
         self._content.addWidget(again, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _way_out(self) -> QHBoxLayout:
+    def _load_anyway(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(12)
         button = LabelledButton("warning", self.tr("Load anyway"), "loadAnyway")
         button.clicked.connect(self.anyway)
-        said = self.tr("The computer may become very slow, or the system may close Hearth.")
+        text = self.tr("The computer may become very slow, or the system may close Hearth.")
         row.addWidget(button)
-        row.addWidget(Label(said, "small", wrap=True), 1)
+        row.addWidget(Label(text, "small", wrap=True), 1)
         return row
 
     def _clear(self) -> None:

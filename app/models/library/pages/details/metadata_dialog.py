@@ -25,7 +25,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.metadata import ModelMetadata
-from app.models.library.values.editable import Editable
+from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
 from engines.errors import UserError
 
@@ -39,11 +39,11 @@ class TemplateEdit(QWidget):
     """An editor for a chat template, with the prompt that it makes of a short chat.
 
     Signals:
-        wanted: The template that the user wants to try.
+        try_requested: The template that the user wants to try.
         changed: The text has changed.
     """
 
-    wanted = Signal(str)
+    try_requested = Signal(str)
     changed = Signal()
 
     def __init__(self, template: str, parent: QWidget | None = None) -> None:
@@ -59,14 +59,14 @@ class TemplateEdit(QWidget):
         self._before = self.text()
         attempt = LabelledButton("play", self.tr("Try it on a short chat"), "tryTemplate")
         attempt.clicked.connect(self._try)
-        self._said = Label("", name="templateSaid", wrap=True, selectable=True)
+        self._result = Label("", name="templateSaid", wrap=True, selectable=True)
         self._sample = _code_field("templateSample", self.tr("What the template writes"))
         self._sample.setReadOnly(True)
         self._sample.setFixedHeight(_SAMPLE_HEIGHT)
         self._sample.hide()
         column.addWidget(self._editor, 1)
         column.addWidget(attempt, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._said)
+        column.addWidget(self._result)
         column.addWidget(self._sample)
         self._editor.textChanged.connect(self._edited)
 
@@ -76,23 +76,26 @@ class TemplateEdit(QWidget):
 
     @property
     def is_changed(self) -> bool:
+        """Whether the text differs from the template in the file."""
         return self.text() != self._before
 
     def show_sample(self, prompt: str) -> None:
-        self._said.setText(self.tr("It works. This is what the model would read:"))
+        """Show the prompt that the template makes of a short chat."""
+        self._result.setText(self.tr("It works. This is what the model would read:"))
         self._sample.setPlainText(prompt)
         self._sample.show()
 
     def show_problem(self, error: UserError) -> None:
-        self._said.setText(f"{translated(error.what)} {translated(error.why)}")
+        """Show why the template cannot be used."""
+        self._result.setText(f"{translated(error.what)} {translated(error.why)}")
         self._sample.hide()
 
     def _try(self) -> None:
-        self._said.setText(self.tr("Trying it…"))
-        self.wanted.emit(self.text())
+        self._result.setText(self.tr("Trying it…"))
+        self.try_requested.emit(self.text())
 
     def _edited(self) -> None:
-        self._said.setText("")
+        self._result.setText("")
         self._sample.hide()
         self.changed.emit()
 
@@ -106,7 +109,7 @@ class TargetChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, now: Editable, parent: QWidget | None = None) -> None:
+    def __init__(self, now: EditableMetadata, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._now = now
         column = QVBoxLayout(self)
@@ -120,9 +123,9 @@ class TargetChoice(QWidget):
         in_place = QRadioButton(self.tr("Change this file"))
         in_place.setObjectName("metadataInPlace")
         in_place.setEnabled(not now.why_not)
-        for way in (self._copy, in_place):
-            way.setAccessibleName(way.text())
-            row.addWidget(way)
+        for button in (self._copy, in_place):
+            button.setAccessibleName(button.text())
+            row.addWidget(button)
         row.addStretch(1)
         column.addLayout(row)
         if now.why_not:
@@ -130,15 +133,16 @@ class TargetChoice(QWidget):
             column.addWidget(why)
         self._plan = Label("", "small", name="metadataPlan", wrap=True)
         column.addWidget(self._plan)
-        self._copy.toggled.connect(self._look)
+        self._copy.toggled.connect(self._update)
         self._copy.toggled.connect(self.changed)
-        self._look()
+        self._update()
 
     @property
     def is_copy(self) -> bool:
+        """Whether a copy is written rather than the file itself."""
         return self._copy.isChecked()
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         if self.is_copy:
             text = self.tr("A copy of {copy_bytes} is written into Hearth’s folder of models.")
             self._plan.setText(text.format(copy_bytes=size(self._now.copy_bytes)))
@@ -164,11 +168,11 @@ class MetadataDialog(Dialog):
         self,
         service: ModelMetadata,
         notifier: Notifier,
-        now: Editable,
+        now: EditableMetadata,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("metadataDialog", width=720, height=560, parent=parent)
-        self.set_title(self.tr("Metadata of “{entry}”").format(entry=name_of(now.entry)))
+        self.set_title(self.tr("Metadata of “{name}”").format(name=name_of(now.entry)))
         self._service = service
         self._notifier = notifier
         self._now = now
@@ -186,12 +190,12 @@ class MetadataDialog(Dialog):
         self._bar = ProgressBar("metadataProgress", self.tr("How much of the file is written"))
         self._save = QPushButton(self.tr("Save"))
         self._lay_out()
-        self._template.wanted.connect(self._try)
-        self._template.changed.connect(self._look)
-        self._name.textChanged.connect(self._look)
-        self._context.valueChanged.connect(self._look)
+        self._template.try_requested.connect(self._try)
+        self._template.changed.connect(self._update)
+        self._name.textChanged.connect(self._update)
+        self._context.valueChanged.connect(self._update)
         service.writing.connect(self._show_share)
-        self._look()
+        self._update()
 
     def reject(self) -> None:
         """Close the dialog, or stop the writing if it is under way."""
@@ -201,6 +205,7 @@ class MetadataDialog(Dialog):
             super().reject()
 
     def done(self, result: int) -> None:
+        """Close the dialog, and discard a template that is being tried."""
         self._service.stop_trying()
         super().done(result)
 
@@ -230,12 +235,12 @@ class MetadataDialog(Dialog):
         self._save.setObjectName("metadataSave")
         self._save.setProperty("look", "primary")
         self._save.setDefault(True)
-        self._save.clicked.connect(self._ask)
+        self._save.clicked.connect(self._confirm_and_write)
         for button in (cancel, self._save):
             button.setAccessibleName(button.text())
         self.add_buttons(cancel, self._save)
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         """Enable *Save* if something changed."""
         changed = (
             self._name.text() != self._now.name
@@ -249,7 +254,7 @@ class MetadataDialog(Dialog):
             template, self._template.show_sample, self._template.show_problem
         )
 
-    def _ask(self) -> None:
+    def _confirm_and_write(self) -> None:
         if self._target.is_copy:
             self._write()
             return

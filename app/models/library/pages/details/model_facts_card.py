@@ -12,7 +12,7 @@ from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.share_bar import BarPart, ShareBar, limited
-from app.models.library.pages.here_words import mtp_sentence, source_sentence
+from app.models.library.pages.model_words import mtp_sentence, source_sentence
 from app.models.library.values.details import ModelDetails, TemplateAbilities
 from app.models.library.values.entry import ModelEntry
 
@@ -22,7 +22,7 @@ _BILLION = 1_000_000_000
 class ModelFactsCard(Panel):
     """The card of a file's details; a line is left out if the file says nothing about it."""
 
-    def __init__(self, found: ModelDetails, parent: QWidget | None = None) -> None:
+    def __init__(self, details: ModelDetails, parent: QWidget | None = None) -> None:
         super().__init__("card", "factsCard", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent)
         self.box.addWidget(Label(self.tr("What the file says"), "group"))
         grid = QGridLayout()
@@ -30,28 +30,28 @@ class ModelFactsCard(Panel):
         grid.setVerticalSpacing(7)
         grid.setColumnMinimumWidth(0, 15 * GRID)
         grid.setColumnStretch(1, 1)
-        for row, (name, text) in enumerate(self._lines(found)):
+        for row, (name, text) in enumerate(self._lines(details)):
             top = Qt.AlignmentFlag.AlignTop
             grid.addWidget(Label(name, "muted"), row, 0, top)
             fact = Label(text, name=f"fact{row + 1}", wrap=True, selectable=True)
             fact.setMinimumWidth(1)
             grid.addWidget(fact, row, 1)
-        for name, text in self._long_lines(found):
+        for name, text in self._long_lines(details):
             row = grid.rowCount()
             grid.addWidget(Label(name, "muted"), row, 0)
             grid.addWidget(ElidedLabel(text, name=f"fact{row + 1}"), row, 1)
         grid.setContentsMargins(0, 0, 0, 4)
         self.box.addLayout(grid)
-        if len(found.file.tensors) > 0:
-            self.box.addWidget(self._mix(found))
+        if len(details.file.tensors) > 0:
+            self.box.addWidget(self._mix(details))
 
-    def _lines(self, found: ModelDetails) -> list[tuple[str, str]]:
-        file = found.file
+    def _lines(self, details: ModelDetails) -> list[tuple[str, str]]:
+        file = details.file
         lines = [
             (self.tr("Name in the file"), file.title),
             (self.tr("Made by"), file.made_by),
             (self.tr("Licence"), file.licence or self.tr("Not stated in the file")),
-            (self.tr("Architecture"), self._architecture(found)),
+            (self.tr("Architecture"), self._architecture(details)),
             (self.tr("Parameters"), parameters(file.parameters)),
             (self.tr("Context"), self._tokens(file.context_max)),
             (
@@ -59,24 +59,26 @@ class ModelFactsCard(Panel):
                 f"{file.quantisation}, {size(file.weight_bytes)}",
             ),
             (self.tr("Faster answers (MTP)"), mtp_sentence(file.mtp) or self.tr("None")),
-            (self.tr("Chat template"), self._template(found.template)),
-            (self.tr("Tokenizer"), self._tokenizer(found)),
-            (self.tr("Repository"), self._repository(found.entry)),
-            (self.tr("Source"), source_sentence(found.entry.source)),
-            (self.tr("Checked"), self._checked(found.entry)),
+            (self.tr("Chat template"), self._template(details.template)),
+            (self.tr("Tokenizer"), self._tokenizer(details)),
+            (self.tr("Repository"), self._repository(details.entry)),
+            (self.tr("Source"), source_sentence(details.entry.source)),
+            (self.tr("Checked"), self._checked(details.entry)),
         ]
         return [(name, text) for name, text in lines if text]
 
-    def _long_lines(self, found: ModelDetails) -> list[tuple[str, str]]:
+    def _long_lines(self, details: ModelDetails) -> list[tuple[str, str]]:
         """Return the lines that cannot wrap, which are elided to the available width."""
-        beside = (found.file.drafter, found.entry.projector)
-        files = [*found.entry.files, *(path for path in beside if path is not None)]
+        companions = (details.file.drafter, details.entry.projector)
+        files = [*details.entry.files, *(path for path in companions if path is not None)]
         title = self.tr("File") if len(files) == 1 else self.tr("Files")
         lines = [(title if not number else "", str(path)) for number, path in enumerate(files)]
-        return [*lines, (self.tr("SHA-256"), found.entry.sha256)] if found.entry.sha256 else lines
+        return (
+            [*lines, (self.tr("SHA-256"), details.entry.sha256)] if details.entry.sha256 else lines
+        )
 
-    def _architecture(self, found: ModelDetails) -> str:
-        file = found.file
+    def _architecture(self, details: ModelDetails) -> str:
+        file = details.file
         parts = [file.architecture]
         if file.layers:
             parts.append(self.tr("{layers} layers").format(layers=file.layers))
@@ -100,8 +102,8 @@ class ModelFactsCard(Panel):
             parts.append(self.tr("thinks before it answers"))
         return ", ".join(parts)
 
-    def _tokenizer(self, found: ModelDetails) -> str:
-        file = found.file
+    def _tokenizer(self, details: ModelDetails) -> str:
+        file = details.file
         words = (
             self.tr("{total} tokens").format(total=figure(file.vocab_size))
             if file.vocab_size
@@ -117,11 +119,14 @@ class ModelFactsCard(Panel):
     def _checked(self, entry: ModelEntry) -> str:
         if entry.verified is None:
             return self.tr("Not yet; use “Check the file”")
-        return self.tr("On {verified}: intact").format(verified=day(entry.verified))
+        return self.tr("On {day}: intact").format(day=day(entry.verified))
 
-    def _mix(self, found: ModelDetails) -> ShareBar:
-        tensors = found.file.tensors
-        parts = [BarPart(f"{it.type} {it.share * 100:.0f} %", it.size_bytes) for it in tensors]
+    def _mix(self, details: ModelDetails) -> ShareBar:
+        tensors = details.file.tensors
+        parts = [
+            BarPart(f"{tensor.type} {tensor.share * 100:.0f} %", tensor.size_bytes)
+            for tensor in tensors
+        ]
         return ShareBar("mixBar", self.tr("Quantisations"), limited(parts, self.tr("{count} more")))
 
 

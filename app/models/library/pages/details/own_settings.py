@@ -135,6 +135,7 @@ class OwnSettings(Panel):
         self.show_own(own)
 
     def show_own(self, own: Mapping[str, object]) -> None:
+        """Show the model's own values, and name the settings that it has."""
         for name, row in self._rows.items():
             row.show_own(own.get(name))
         titles = [translated(fields()[name].title or name) for name in self._rows if name in own]
@@ -145,6 +146,7 @@ class OwnSettings(Panel):
             self._summary.setText(self.tr("Everything follows the settings."))
 
     def show_problem(self, name: str, error: UserError) -> None:
+        """Show why a setting's value was refused."""
         if name in self._rows:
             self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
 

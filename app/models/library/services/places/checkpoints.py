@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.models.library.services.places.found import FoundModel, Inode, Scan, read_json, skipped
+from app.models.library.services.places.scan import FoundModel, Inode, Scan, read_json, skipped
 from app.models.library.values.entry import Source
 from engines.models.checkpoint import INDEX, missing_in, weights_in
 from engines.models.draft_config import CHATS, draft_method
@@ -29,7 +29,7 @@ class CheckpointFiles:
     size_bytes: int
     inode: Inode
 
-    def found(self, source: Source, identity: str) -> FoundModel:
+    def as_found_model(self, source: Source, identity: str) -> FoundModel:
         """Return it as a found model; callers add the facts of its place with `replace`."""
         return FoundModel(
             identity=identity,
@@ -77,5 +77,5 @@ def _kind(config: Any) -> str | None:
     if draft_method(config) is not None:
         return "drafter"
     named = config.get("architectures")
-    chats = isinstance(named, list) and any(str(it).endswith(CHATS) for it in named)
+    chats = isinstance(named, list) and any(str(name).endswith(CHATS) for name in named)
     return "chat" if chats else None

@@ -15,9 +15,9 @@ from app.base.folder import explained
 from app.models.library.services.places.hashing import (
     Progress,
     Share,
-    not_read,
     open_model,
     pieces_of,
+    read_error,
     sha256_of,
     write_hashed,
 )
@@ -32,7 +32,7 @@ ABANDONED_S: Final = 3600.0
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopiedFile:
     """A file of a copy.
 
     Attributes:
@@ -45,7 +45,7 @@ class Copied:
 
 def copy_model(
     files: tuple[Path, ...], own: Path, progress: Progress, cancel: CancelToken, name: str
-) -> list[Copied]:
+) -> list[CopiedFile]:
     """Copy the parts of a model into a new folder in `own`; an error leaves nothing of the copy.
 
     Args:
@@ -80,7 +80,7 @@ def _sweep(own: Path) -> None:
                 part.parent.rmdir()
 
 
-def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copied:
+def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> CopiedFile:
     part = target.with_name(f"{target.name}.part")
     with open_model(source) as file:
         digest = write_hashed(part, pieces_of(file, source, cancel), share)
@@ -92,7 +92,7 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
         )
     with explained(target):
         replace_file(part, target)
-    return Copied(target, digest)
+    return CopiedFile(target, digest)
 
 
 def _sizes(files: tuple[Path, ...]) -> list[int]:
@@ -101,7 +101,7 @@ def _sizes(files: tuple[Path, ...]) -> list[int]:
         try:
             sizes.append(path.stat().st_size)
         except OSError as error:
-            raise not_read(path, error) from error
+            raise read_error(path, error) from error
     return sizes
 
 

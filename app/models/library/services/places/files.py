@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.models.library.services.places.found import FoundModel, Inode, Scan, skipped
+from app.models.library.services.places.scan import FoundModel, Inode, Scan, skipped
 from app.models.library.values.entry import Source
 from engines.models.checkpoint import is_checkpoint
 from engines.models.gguf.format import PART, first_part, parts_of
@@ -19,9 +19,9 @@ from engines.regular import require_regular
 from engines.sentences import N_
 
 _DEEPEST: Final = 8
-_CALLED_SO: Final = "mmproj"
+_PROJECTOR_WORD: Final = "mmproj"
 # Prefixes of incomplete GGUF files (GPT4All) and of the shadow files of macOS.
-_NOT_YET: Final = ("incomplete-", "._", ".")
+_INCOMPLETE_PREFIXES: Final = ("incomplete-", "._", ".")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Group:
     facts: Glance
     projector: Path | None = None
 
-    def found(self, source: Source, identity: str) -> FoundModel:
+    def as_found_model(self, source: Source, identity: str) -> FoundModel:
         """Return it as a found model; callers add the facts of its place with `replace`."""
         return FoundModel(
             identity=identity,
@@ -60,10 +60,10 @@ def groups_below(folder: Path, scan: Scan) -> list[Group]:
     """
     inside: dict[Path, list[Group]] = {}
     scan.folders.clear()
-    for here, names in _folders(folder, scan, _DEEPEST, set()):
-        inside[here] = list(_whole(here, names, scan))
+    for folder_, names in _folders(folder, scan, _DEEPEST, set()):
+        inside[folder_] = list(_complete_groups(folder_, names, scan))
         if is_checkpoint(names):
-            scan.folders.append(here)
+            scan.folders.append(folder_)
     scan.drafters += [
         group.files[0]
         for groups in inside.values()
@@ -71,8 +71,8 @@ def groups_below(folder: Path, scan: Scan) -> list[Group]:
         if group.facts.kind == "drafter"
     ]
     return [
-        replace(group, projector=_projector_for(group, here, folder, inside))
-        for here, groups in inside.items()
+        replace(group, projector=_projector_for(group, folder_, folder, inside))
+        for folder_, groups in inside.items()
         for group in groups
         if group.facts.kind == "chat"
     ]
@@ -80,7 +80,7 @@ def groups_below(folder: Path, scan: Scan) -> list[Group]:
 
 def is_complete_name(name: str) -> bool:
     """Return whether a file is named like a completely downloaded model."""
-    return name.lower().endswith(".gguf") and not name.lower().startswith(_NOT_YET)
+    return name.lower().endswith(".gguf") and not name.lower().startswith(_INCOMPLETE_PREFIXES)
 
 
 def group_of(path: Path, scan: Scan) -> Group | None:
@@ -89,21 +89,21 @@ def group_of(path: Path, scan: Scan) -> Group | None:
     Returns:
         None if there is none, which is noted.
     """
-    return next(_whole(path.parent, [path.name], scan), None)
+    return next(_complete_groups(path.parent, [path.name], scan), None)
 
 
-def look(path: Path, scan: Scan) -> Glance | None:
+def glance_at(path: Path, scan: Scan) -> Glance | None:
     """Glance at a file; return None, with a note, if it is not a model."""
     try:
         facts = path.stat()
-        found = _glance(path, facts.st_size, facts.st_mtime_ns)
+        glance_ = _glance(path, facts.st_size, facts.st_mtime_ns)
     except OSError as error:
         scan.notes.append(skipped(path, error))
         return None
-    if found is None:
+    if glance_ is None:
         scan.watch(path)  # it may still be arriving
         scan.notes.append(N_("{path} was skipped: it is not a GGUF model.", path=path))
-    return found
+    return glance_
 
 
 def inode_of(path: Path) -> Inode:
@@ -116,39 +116,41 @@ def inode_of(path: Path) -> Inode:
     return facts.st_dev, facts.st_ino
 
 
-def projector_beside(path: Path) -> Path | None:
+def find_projector(path: Path) -> Path | None:
     """Find the projector beside a model that no scan has found, by the projector's name."""
     scan = Scan()
     try:
-        names = [it.name for it in path.parent.iterdir() if _CALLED_SO in it.name.lower()]
+        names = [
+            path.name for path in path.parent.iterdir() if _PROJECTOR_WORD in path.name.lower()
+        ]
     except OSError:
         return None
     if not names or (model := group_of(path, scan)) is None:
         return None
-    beside = list(_whole(path.parent, names, scan))
-    return _projector_for(model, path.parent, path.parent, {path.parent: beside})
+    groups = list(_complete_groups(path.parent, names, scan))
+    return _projector_for(model, path.parent, path.parent, {path.parent: groups})
 
 
 def _projector_for(
-    model: Group, here: Path, top: Path, inside: dict[Path, list[Group]]
+    model: Group, folder: Path, top: Path, inside: dict[Path, list[Group]]
 ) -> Path | None:
     """Return the nearest suitable projector: the smallest of several, F16 rather than BF16."""
     while True:
         fitting = [
-            it
-            for it in inside.get(here, [])
-            if it.facts.kind == "projector" and model.facts.fits_projector(it.facts)
+            projector
+            for projector in inside.get(folder, [])
+            if projector.facts.kind == "projector" and model.facts.fits_projector(projector.facts)
         ]
         if fitting:
-            fitting.sort(key=lambda it: it.stem, reverse=True)
-            return min(fitting, key=lambda it: it.size_bytes).files[0]
-        if here == top:
+            fitting.sort(key=lambda projector: projector.stem, reverse=True)
+            return min(fitting, key=lambda projector: projector.size_bytes).files[0]
+        if folder == top:
             return None
-        here = here.parent
+        folder = folder.parent
 
 
 def _folders(
-    folder: Path, scan: Scan, depth: int, passed: set[Inode]
+    folder: Path, scan: Scan, depth: int, visited: set[Inode]
 ) -> Iterator[tuple[Path, list[str]]]:
     """Yield `folder` and those below it, each with its file names.
 
@@ -159,20 +161,20 @@ def _folders(
     try:
         number = inode_of(folder)
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        below = {it.name: it.path for it in entries if _is_folder(it)}
+        below = {entry.name: entry.path for entry in entries if _is_folder(entry)}
     except NotADirectoryError:
         scan.notes.append(N_("{folder} was skipped: it is a file, not a folder.", folder=folder))
         return
     except OSError as error:
         scan.notes.append(skipped(folder, error))
         return
-    if number in passed:
+    if number in visited:
         return
-    passed.add(number)
+    visited.add(number)
     yield folder, [entry.name for entry in entries if entry.name not in below]
     for name, path in below.items() if depth else ():
         if not name.startswith("."):
-            yield from _folders(Path(path), scan, depth - 1, passed)
+            yield from _folders(Path(path), scan, depth - 1, visited)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -182,16 +184,16 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False  # a link that leads to itself
 
 
-def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
+def _complete_groups(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
     """Yield the models, drafters and projectors among the files of a folder.
 
     Pieces that have to be joined, and parts without the first part, are noted.
     """
-    cut: set[str] = set()
+    noted: set[str] = set()
     for name in names:
         pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
-        if pieces is not None and pieces.file_name not in cut:
-            cut.add(pieces.file_name)
+        if pieces is not None and pieces.file_name not in noted:
+            noted.add(pieces.file_name)
             scan.notes.append(
                 N_(
                     "{folder} was skipped. {why} {advice}",
@@ -209,30 +211,34 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
             yield from _group(part["stem"], parts_of(path), scan)
         elif (first := first_part(path)).name not in names:
             scan.notes.append(
-                N_("{files} was skipped. Not beside it: {listed}.", files=path, listed=first.name)
+                N_(
+                    "{file} was skipped. Not beside it: {missing}.",
+                    file=path,
+                    missing=first.name,
+                )
             )
 
 
 def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
     try:
-        size, inode = sum(require_regular(it).st_size for it in files), inode_of(files[0])
+        size, inode = sum(require_regular(path).st_size for path in files), inode_of(files[0])
     except FileNotFoundError as error:
         missing = Path(error.filename)
         scan.watch(missing)  # a link into a cache can exist before its blob
         if missing != files[0]:
-            gone = tuple(it.name for it in files if not it.exists())
+            missing_names = tuple(path.name for path in files if not path.exists())
             scan.notes.append(
                 N_(
-                    "{files} was skipped. Not beside it: {listed}.",
-                    files=files[0],
-                    listed=listed(gone),
+                    "{file} was skipped. Not beside it: {missing}.",
+                    file=files[0],
+                    missing=listed(missing_names),
                 )
             )
         return
     except OSError as error:
         scan.notes.append(skipped(files[0], error))
         return
-    facts = look(files[0], scan)
+    facts = glance_at(files[0], scan)
     if facts is not None:
         yield Group(stem, files, size, inode, facts)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.models.library.services.places.checkpoints import checkpoints_of
 from app.models.library.services.places.files import groups_below
-from app.models.library.services.places.found import Scan
+from app.models.library.services.places.scan import Scan
 
 
 def scan_folder(folder: Path) -> Scan:
@@ -16,7 +16,7 @@ def scan_folder(folder: Path) -> Scan:
     """
     scan = Scan()
     for group in groups_below(folder, scan):
-        scan.models.append(group.found("folder", f"file:{group.files[0]}"))
+        scan.models.append(group.as_found_model("folder", f"file:{group.files[0]}"))
     for checkpoint in checkpoints_of(scan):
-        scan.models.append(checkpoint.found("folder", f"folder:{checkpoint.folder}"))
+        scan.models.append(checkpoint.as_found_model("folder", f"folder:{checkpoint.folder}"))
     return scan

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.base.home import from_home
 from app.models.library.services.places.files import groups_below
-from app.models.library.services.places.found import Scan
+from app.models.library.services.places.scan import Scan
 from engines.regular import read_regular_text
 from engines.sentences import N_
 
@@ -29,7 +29,7 @@ def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
         places[chosen] = None
     for folder in places:
         for group in groups_below(folder, scan):
-            scan.models.append(group.found("gpt4all", f"gpt4all:{group.files[0]}"))
+            scan.models.append(group.as_found_model("gpt4all", f"gpt4all:{group.files[0]}"))
     return scan
 
 

@@ -30,6 +30,7 @@ class Share:
         self._done = 0
 
     def add(self, count: int) -> None:
+        """Report that `count` more bytes are done."""
         self._done += count
         self._progress(min(1.0, self._done / self._total))
 
@@ -51,7 +52,7 @@ def open_model(path: Path) -> BinaryIO:
     try:
         return open_regular(path)
     except OSError as error:
-        raise not_read(path, error) from error
+        raise read_error(path, error) from error
 
 
 def pieces_of(file: BinaryIO, path: Path, cancel: CancelToken) -> Iterator[bytes]:
@@ -66,7 +67,7 @@ def pieces_of(file: BinaryIO, path: Path, cancel: CancelToken) -> Iterator[bytes
         try:
             piece = file.read(CHUNK)
         except OSError as error:
-            raise not_read(path, error) from error
+            raise read_error(path, error) from error
         if not piece:
             return
         yield piece
@@ -93,12 +94,12 @@ def write_hashed(path: Path, pieces: Iterable[bytes], share: Share) -> str:
     return digest.hexdigest()
 
 
-def real(path: Path) -> Path:
+def link_target(path: Path) -> Path:
     """Return the target of a link in the Hub's cache: it is the same in every snapshot."""
     return path.resolve() if path.is_symlink() else path
 
 
-def not_read(path: Path, error: OSError) -> ModelNotRead:
+def read_error(path: Path, error: OSError) -> ModelNotRead:
     """Make the error for a file that cannot be read."""
     return ModelNotRead(
         N_("“{name}” cannot be read.", name=path.name),

@@ -13,7 +13,7 @@ from typing import Final
 
 from app.models.library.services.places.checkpoints import checkpoints_of
 from app.models.library.services.places.files import groups_below
-from app.models.library.services.places.found import Scan, changed, inside
+from app.models.library.services.places.scan import Scan, changed, list_folder
 from engines.regular import read_regular_text
 
 _SHA256: Final = re.compile(r"^(?:sha256[-:])?([0-9a-f]{64})$")
@@ -24,12 +24,12 @@ def scan_hub(cache: Path) -> Scan:
     scan = Scan()
     if not scan.watch(cache):
         return scan
-    for folder in inside(cache, scan):
+    for folder in list_folder(cache, scan):
         if not folder.name.startswith("models--"):
             continue
         snapshots = folder / "snapshots"
         if scan.watch(snapshots):
-            scan.take([_repository(folder, _commits(folder, scan))])
+            scan.merge([_repository(folder, _commits(folder, scan))])
     return scan
 
 
@@ -38,7 +38,7 @@ def repository_of(folder: Path) -> str:
     return folder.name.removeprefix("models--").replace("--", "/", 1)
 
 
-def hash_in_name(path: Path) -> str | None:
+def hash_from_name(path: Path) -> str | None:
     """Return the SHA-256 in the name of a file or of its link target; None if there is none."""
     names = [path.name, path.readlink().name] if path.is_symlink() else [path.name]
     return next((match[1] for name in names if (match := _SHA256.match(name))), None)
@@ -51,8 +51,8 @@ def _commits(folder: Path, scan: Scan) -> list[Path]:
     except (OSError, ValueError):
         main = ""
     scan.watch(folder / "refs")
-    commits = [it for it in inside(folder / "snapshots", scan) if it.is_dir()]
-    return sorted(commits, key=lambda it: (it.name != main, -(changed(it) or 0), it.name))
+    commits = [path for path in list_folder(folder / "snapshots", scan) if path.is_dir()]
+    return sorted(commits, key=lambda path: (path.name != main, -(changed(path) or 0), path.name))
 
 
 def _repository(folder: Path, commits: list[Path]) -> Scan:
@@ -62,12 +62,12 @@ def _repository(folder: Path, commits: list[Path]) -> Scan:
     for commit in commits:
         for group in groups_below(commit, scan):
             file = group.files[0].relative_to(commit).as_posix()
-            sha256 = hash_in_name(group.files[0])
+            sha256 = hash_from_name(group.files[0])
             identity = f"hub:{repo}/{file}:{sha256 or commit.name}"
             if identity in identities:
                 continue
             identities.add(identity)
-            model = group.found("hub", identity)
+            model = group.as_found_model("hub", identity)
             scan.models.append(
                 replace(model, repo=repo, revision=commit.name, file=file, sha256=sha256)
             )
@@ -77,7 +77,7 @@ def _repository(folder: Path, commits: list[Path]) -> Scan:
             if identity in identities:
                 continue  # the same checkpoint in an older commit
             identities.add(identity)
-            model = checkpoint.found("hub", identity)
+            model = checkpoint.as_found_model("hub", identity)
             name = below.name or repo.rpartition("/")[2]
             scan.models.append(replace(model, name=name, repo=repo, revision=commit.name))
     return scan

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.models.library.services.places.files import Group, group_of, groups_below
-from app.models.library.services.places.found import FoundModel, Scan, inside, read_json
+from app.models.library.services.places.scan import FoundModel, Scan, list_folder, read_json
 from engines.regular import read_regular_text
 from engines.sentences import N_
 
@@ -33,12 +33,12 @@ def scan_jan(homes: Iterable[Path]) -> Scan:
         if isinstance(named, str) and Path(named).is_absolute():
             folders[Path(named)] = None
     for data in folders:
-        scan.models += _described(data, scan)
-        scan.models += map(_found, groups_below(data / "models", scan))
+        scan.models += _from_cards(data, scan)
+        scan.models += map(_as_found_model, groups_below(data / "models", scan))
     return scan
 
 
-def _described(data: Path, scan: Scan) -> Iterator[FoundModel]:
+def _from_cards(data: Path, scan: Scan) -> Iterator[FoundModel]:
     models = data / "llamacpp" / "models"
     for card in _cards(models, scan):
         values = _read_yaml(card, scan)
@@ -47,7 +47,7 @@ def _described(data: Path, scan: Scan) -> Iterator[FoundModel]:
         model = _file(values.get("model_path"), data)
         if model is None:
             scan.notes.append(
-                N_("{card} was skipped: the model that it names is not there.", card=card)
+                N_("{card} was skipped: the model that it names does not exist.", card=card)
             )
             continue
         group = group_of(model, scan)
@@ -56,14 +56,14 @@ def _described(data: Path, scan: Scan) -> Iterator[FoundModel]:
         id_ = card.parent.relative_to(models).as_posix()
         name = values.get("name")
         yield replace(
-            _found(group),
+            _as_found_model(group),
             name=name if isinstance(name, str) and name else id_,
             projector=_file(values.get("mmproj_path"), data),
         )
 
 
-def _found(group: Group) -> FoundModel:
-    return group.found("jan", f"jan:{group.files[0]}")
+def _as_found_model(group: Group) -> FoundModel:
+    return group.as_found_model("jan", f"jan:{group.files[0]}")
 
 
 def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
@@ -75,7 +75,7 @@ def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
         scan.watch(card)
         yield card
     elif depth:
-        for below in inside(folder, scan):
+        for below in list_folder(folder, scan):
             yield from _cards(below, scan, depth - 1)
 
 

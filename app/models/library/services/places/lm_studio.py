@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.base.home import from_home
 from app.models.library.services.places.files import groups_below
-from app.models.library.services.places.found import Scan, read_json
+from app.models.library.services.places.scan import Scan, read_json
 
 
 def scan_lm_studio(homes: Iterable[Path]) -> Scan:
@@ -40,6 +40,6 @@ def _add(folder: Path, scan: Scan) -> None:
         inside = group.files[0].relative_to(folder).as_posix()
         publisher, repository = [*inside.split("/")[:-1], "", ""][:2]
         repo = f"{publisher}/{repository}" if publisher and repository else None
-        found = group.found("lmstudio", f"lmstudio:{group.files[0]}")
+        model = group.as_found_model("lmstudio", f"lmstudio:{group.files[0]}")
         file = inside.split("/", 2)[2] if repo else None
-        scan.models.append(replace(found, repo=repo, file=file))
+        scan.models.append(replace(model, repo=repo, file=file))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from app.models.library.services.places.files import inode_of, look
-from app.models.library.services.places.found import FoundModel, Scan, inside, read_json
-from app.models.library.services.places.hub_cache import hash_in_name
+from app.models.library.services.places.files import glance_at, inode_of
+from app.models.library.services.places.hub_cache import hash_from_name
+from app.models.library.services.places.scan import FoundModel, Scan, list_folder, read_json
 from engines.sentences import N_
 
 _MODEL: Final = "application/vnd.ollama.image.model"
@@ -24,7 +24,9 @@ def scan_ollama(models: Path) -> Scan:
     scan = Scan()
     level = [models / "manifests"]
     for _ in range(4):
-        level = [it for folder in level if scan.watch(folder) for it in inside(folder, scan)]
+        level = [
+            path for folder in level if scan.watch(folder) for path in list_folder(folder, scan)
+        ]
     for manifest in level:
         if manifest.is_file() and not manifest.name.startswith("."):
             _add(manifest, models, scan)
@@ -34,8 +36,8 @@ def scan_ollama(models: Path) -> Scan:
 def called(manifest: Path) -> str:
     """Return a model's name as `ollama list` shows it, without the default host and namespace."""
     *place, model, tag = manifest.parts[-4:]
-    shown = [part for part, usual in zip(place, _USUAL, strict=True) if part != usual]
-    return "/".join([*shown, f"{model}:{tag}"])
+    parts = [part for part, usual in zip(place, _USUAL, strict=True) if part != usual]
+    return "/".join([*parts, f"{model}:{tag}"])
 
 
 def _add(manifest: Path, models: Path, scan: Scan) -> None:
@@ -51,10 +53,10 @@ def _add(manifest: Path, models: Path, scan: Scan) -> None:
     model, projector = blobs.get(_MODEL), blobs.get(_PROJECTOR)
     if model is None or not model.exists():
         return  # a model of another kind, in the cloud, or still downloading
-    facts = look(model, scan)
+    facts = glance_at(model, scan)
     if facts is None or facts.kind != "chat":
         return
-    name, sha256 = called(manifest), hash_in_name(model)
+    name, sha256 = called(manifest), hash_from_name(model)
     scan.models.append(
         FoundModel(
             identity=f"ollama:{name}:{sha256}",
@@ -74,7 +76,7 @@ def _blobs(content: Any, models: Path) -> dict[str, Path] | None:
     layers = content.get("layers") if isinstance(content, dict) else None
     if not isinstance(layers, list):
         return None
-    found: dict[str, Path] = {}
+    blobs: dict[str, Path] = {}
     for layer in layers:
         kind, digest = (
             (layer.get("mediaType"), layer.get("digest"))
@@ -84,6 +86,6 @@ def _blobs(content: Any, models: Path) -> dict[str, Path] | None:
         if not isinstance(kind, str) or not isinstance(digest, str):
             return None
         blob = models / "blobs" / digest.replace(":", "-")
-        if hash_in_name(Path(blob.name)) is not None:
-            found.setdefault(kind, blob)
-    return found
+        if hash_from_name(Path(blob.name)) is not None:
+            blobs.setdefault(kind, blob)
+    return blobs

@@ -37,7 +37,7 @@ class Places:
     gpt4all_settings: Path | None = None
 
 
-def places_here() -> Places:
+def local_places() -> Places:
     """Return the places of this computer's user."""
     return places_of(os.environ, home(), sys.platform, default_root())
 

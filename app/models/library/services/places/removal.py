@@ -1,4 +1,4 @@
-"""Deletes a model's files, after working out what that removes and frees."""
+"""Plans and carries out the deletion of a model's files."""
 
 from __future__ import annotations
 
@@ -56,8 +56,10 @@ def of_hub_files(files: Iterable[Path], cache: Path) -> Removal:
                 trash[link] = None  # without links, the snapshot itself holds the bytes
         if file.is_symlink():
             blob = file.parent / file.readlink()
-            others = [it for it in snapshots.rglob("*") if it not in links and it.is_symlink()]
-            if not any(_same_file(other, blob) for other in others):
+            other_links = [
+                link for link in snapshots.rglob("*") if link not in links and link.is_symlink()
+            ]
+            if not any(_same_file(other, blob) for other in other_links):
                 # A blob that is a link leads to bytes that repositories share, which stay.
                 (links if blob.is_symlink() else trash)[blob.parent.resolve() / blob.name] = None
     frees = sum(_freed(path) for path in trash)
@@ -94,17 +96,19 @@ def remove(removal: Removal) -> None:
 def _tidy(repository: Path) -> None:
     """Remove empty snapshots that no branch points to, and the repository if nothing is left."""
     snapshots, blobs = repository / "snapshots", repository / "blobs"
-    for folder in sorted((it for it in snapshots.rglob("*") if it.is_dir()), reverse=True):
+    for folder in sorted(
+        (folder for folder in snapshots.rglob("*") if folder.is_dir()), reverse=True
+    ):
         if folder.parent != snapshots and not any(folder.iterdir()):
             folder.rmdir()
-    used = {_text(it) for it in (repository / "refs").rglob("*") if it.is_file()}
-    commits = [it for it in snapshots.iterdir() if it.is_dir()]
-    left = [it for it in commits if any(it.iterdir())]
-    if not left and not (blobs.exists() and any(blobs.iterdir())):
+    used = {_text(path) for path in (repository / "refs").rglob("*") if path.is_file()}
+    commits = [commit for commit in snapshots.iterdir() if commit.is_dir()]
+    not_empty = [commit for commit in commits if any(commit.iterdir())]
+    if not not_empty and not (blobs.exists() and any(blobs.iterdir())):
         shutil.rmtree(repository)
         return
     for commit in commits:
-        if commit not in left and commit.name not in used:
+        if commit not in not_empty and commit.name not in used:
             commit.rmdir()
 
 
@@ -112,9 +116,9 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace").strip()
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def _same_file(first: Path, second: Path) -> bool:
     with contextlib.suppress(OSError):
-        return one.samefile(other)
+        return first.samefile(second)
     return False
 
 

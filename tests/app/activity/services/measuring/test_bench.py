@@ -14,7 +14,7 @@ from app.activity.values.bench_results import BenchResult, BenchStep
 from app.base.shipped import STARTER
 from app.kit.tasks.tasks import Tasks
 from app.models.library.presenters.same_answer import SameAnswer
-from app.models.library.values.same_answer import Compared
+from app.models.library.values.same_answer import PromptComparison
 from app.settings.presenters import SettingsService
 from app.settings.store import SettingsFile
 from app.settings.values.fields import Settings
@@ -105,7 +105,7 @@ def test_every_prompt_is_compared_at_its_depths(bench: Bench, services: Services
     events = list(
         bench.compare(entry, Settings(), ((1, 2), (4,)), 64, lambda _: None, CancelToken())
     )
-    found = [event for event in events if isinstance(event, Compared)]
+    found = [event for event in events if isinstance(event, PromptComparison)]
     assert [result.prompt for result in found] == [1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8]
     assert [depth for _, depth in services.engine.checked][:3] == [1, 2, 4]
     request, depth = services.engine.checked[0]

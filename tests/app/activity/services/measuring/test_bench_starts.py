@@ -10,7 +10,7 @@ import pytest
 from app.activity.services.measuring.bench import Bench
 from app.activity.services.measuring.prompts import KINDS
 from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
-from app.models.library.values.same_answer import Compared
+from app.models.library.values.same_answer import PromptComparison
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import VllmLoader
 from app.settings.values.fields import Settings
@@ -58,9 +58,9 @@ def bench(worker: Worker) -> Iterator[Bench]:
     runtime.unload()
 
 
-def compare(bench: Bench, depths: tuple[tuple[int, ...], ...]) -> list[Compared]:
+def compare(bench: Bench, depths: tuple[tuple[int, ...], ...]) -> list[PromptComparison]:
     found = bench.compare(ENTRY, Settings(), depths, 16, lambda _: None, CancelToken())
-    return [it for it in found if isinstance(it, Compared)]
+    return [it for it in found if isinstance(it, PromptComparison)]
 
 
 def test_it_starts_once_for_each_depth(bench: Bench, worker: Worker) -> None:

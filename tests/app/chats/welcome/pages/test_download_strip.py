@@ -13,12 +13,12 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.welcome.pages.download_strip import DownloadStrip
 from app.models.downloads.pages.download_words import duration, in_words
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from app.models.library.values.entry import ModelEntry
 from tests.support.window import part
 
-WANTED = Wanted("ada/M-GGUF", "a" * 40, (RepoFile("m.gguf", 1000),), "ada/M-GGUF Q4_K_M")
+WANTED = DownloadRequest("ada/M-GGUF", "a" * 40, (RepoFile("m.gguf", 1000),), "ada/M-GGUF Q4_K_M")
 ENTRY = ModelEntry("m", "M", Path("m.gguf"))
 GOING = Download("1", WANTED, "running", 340, 12.5e6, 190.0)
 

@@ -96,7 +96,7 @@ def test_pictures_stay_ticked_when_the_offers_are_made_anew(ui: Ui) -> None:
     ui.press("Ctrl+M")
     ui.click("modelsPart-discover")
     tick_pictures(ui)
-    told = ui.presenters.suggestions.told
+    told = ui.presenters.suggestions.last_offers
     assert told is not None
     ui.presenters.suggestions.offered.emit(told)
     assert card(ui, "default").pictures

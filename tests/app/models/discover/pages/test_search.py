@@ -46,14 +46,14 @@ def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
     discover.window.resize(1000, 640)
     discover.presenters.settings.set("zoom", 150)
     suggestions = discover.presenters.suggestions
-    discover.qtbot.waitUntil(lambda: suggestions.told is not None)
+    discover.qtbot.waitUntil(lambda: suggestions.last_offers is not None)
     offers = models_page(discover.window).discover.home.offers
     offers.show_looking()
     search(discover, "small")
     discover.qtbot.waitUntil(lambda: discover.has(f"result-{SMALL.id}"))
     field = discover.find(QLineEdit, "hubWords")
     discover.settle()  # until it has been scrolled to
-    suggestions.offered.emit(suggestions.told)
+    suggestions.offered.emit(suggestions.last_offers)
     discover.settle()
     discover.qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
 
@@ -99,7 +99,7 @@ def test_a_late_answer_to_an_older_search_is_dropped(
     assert discover.has("searching")
     seen: list[list[SearchResult]] = []
     results = models_page(discover.window).discover.home.results
-    monkeypatch.setattr(results, "show_found", seen.append)
+    monkeypatch.setattr(results, "show_results", seen.append)
     hub.hold.set()
     discover.qtbot.waitUntil(lambda: bool(seen))
     assert seen == [[SMALL]]

@@ -18,7 +18,7 @@ from app.kit.tasks.tasks import Tasks
 from app.models.discover.presenters.discover import Discover
 from app.models.discover.services.projectors import Projectors
 from app.models.discover.values.catalogue import load_catalogue
-from app.models.discover.values.offers import Beside, Offer, Opened
+from app.models.discover.values.offers import CompanionFile, Offer, OpenedRepository
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Query
 from app.models.library.values.entry import ModelEntry
@@ -71,9 +71,9 @@ def parts(qtbot: QtBot, tmp_path: Path) -> Iterator[Parts]:
     tasks.close()
 
 
-def opened(parts: Parts, repo: str = SMALL.id) -> Opened:
+def opened(parts: Parts, repo: str = SMALL.id) -> OpenedRepository:
     page = outcome(parts.qtbot, lambda done, failed: parts.discover.open(repo, done, failed))
-    assert isinstance(page, Opened)
+    assert isinstance(page, OpenedRepository)
     return page
 
 
@@ -148,7 +148,7 @@ def test_the_projector_of_a_model_that_is_here_is_got_alone(parts: Parts) -> Non
 def with_drafter(pattern: str) -> Offer:
     return Offer(
         "default", "Bare", "", "ada/Bare", "Q4_K_M", (), GB, 10.0,
-        drafter=Beside("bea/Drafters", pattern),
+        drafter=CompanionFile("bea/Drafters", pattern),
     )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def test_of_several_heads_beside_a_model_the_one_that_was_counted_comes(parts: P
     files = (("b-Q8_0.gguf", 8.0), ("mtp-b-Q8_0.gguf", 2.0), ("mtp-b-Q4_0.gguf", 1.0))
     parts.hub.repositories["ada/Bare"] = repository("ada/Bare", files=files)
     offer = replace(with_drafter("mtp-b-Q4_0.gguf"), label="Q8_0")
-    named = replace(offer, drafter=Beside("ada/Bare", "mtp-b-Q4_0.gguf"))
+    named = replace(offer, drafter=CompanionFile("ada/Bare", "mtp-b-Q4_0.gguf"))
     assert queued(parts, named) == ["b-Q8_0.gguf", "mtp-b-Q4_0.gguf"]
 
 

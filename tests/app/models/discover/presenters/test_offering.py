@@ -8,7 +8,7 @@ import pytest
 
 from app.base.shipped import STARTER
 from app.models.discover.presenters.offering import families_of, offers_of
-from app.models.discover.values.offers import Beside
+from app.models.discover.values.offers import CompanionFile
 from app.models.discover.values.recommend import Recommendation
 from app.models.library.presenters.memory_uses import uses_of
 from app.models.library.values.memory_use import MemoryUse
@@ -37,7 +37,9 @@ def test_the_three_picks_are_offered_in_their_order() -> None:
         recommendation.default.repo,
         recommendation.default.variant,
     )
-    assert first.drafter == Beside("unsloth/gemma-4-E2B-it-qat-GGUF", "mtp-gemma-4-E2B-it.gguf")
+    assert first.drafter == CompanionFile(
+        "unsloth/gemma-4-E2B-it-qat-GGUF", "mtp-gemma-4-E2B-it.gguf"
+    )
     assert first.uses[0].limit == 16 * GB
     assert first.uses[0].others == 7 * GB
     assert first.uses[0].used - first.uses[0].others == recommendation.default.need
@@ -105,4 +107,4 @@ def test_a_head_comes_along_only_with_a_file_that_lacks_it(
     assert default is not None
     pick = replace(default, size_id="qwen-3.8-27b", repo=repo, variant=label, parts=PARTS)
     (offer,) = offers_of(Recommendation(pick), recommending.catalogue(), LAPTOP).offers
-    assert offer.drafter == (Beside(repo, drafter) if drafter else None)
+    assert offer.drafter == (CompanionFile(repo, drafter) if drafter else None)

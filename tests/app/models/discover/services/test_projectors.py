@@ -10,7 +10,7 @@ from app.base.errors import CatalogueInvalid, FileNotOnHub
 from app.base.shipped import CATALOGUE
 from app.models.discover.services.projectors import Projectors
 from app.models.discover.values.catalogue import Catalogue, load_catalogue
-from app.models.library.services.places.files import projector_beside
+from app.models.library.services.places.files import find_projector
 from app.models.library.values.entry import ModelEntry
 from tests.support.made_senses import qwen3vl_projector, write_qwen3vl
 from tests.support.scripted_hub import SMALL, ScriptedHub, repository
@@ -71,7 +71,7 @@ def test_an_added_model_has_the_projector_in_its_folder(services: Services, tmp_
     blind = services.library.facts(services.library.add(model)).can or ()
     assert "sees" not in blind
     other = qwen3vl_projector(model.with_name("mmproj-other.gguf"), width=256)
-    assert projector_beside(model) is None, "it is for another model"
+    assert find_projector(model) is None, "it is for another model"
     other.unlink()
     projector = qwen3vl_projector(model.with_name("mmproj.gguf"))
     found = services.library.find("model")

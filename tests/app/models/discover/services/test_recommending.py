@@ -81,7 +81,7 @@ def test_it_works_without_a_connection(made: Callable[..., Recommending]) -> Non
 def test_what_the_hub_tells_is_kept(made: Callable[..., Recommending], tmp_path: Path) -> None:
     shares: list[float] = []
     done = made(Asked()).refresh(CancelToken(), shares.append)
-    assert TWELVE in done.told
+    assert TWELVE in done.described
     assert done.missing == ()
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
@@ -101,7 +101,7 @@ def test_a_repository_that_has_gone_does_not_stop_the_others(
     hub = Asked({TWELVE: gone})
     done = made(hub).refresh(CancelToken())
     assert done.missing == ((TWELVE, "There is no such repository. It may have moved."),)
-    assert len(done.told) == len(hub.repos) - 1
+    assert len(done.described) == len(hub.repos) - 1
 
 
 def test_without_a_connection_one_question_is_enough_and_what_was_known_stays(
@@ -109,10 +109,10 @@ def test_without_a_connection_one_question_is_enough_and_what_was_known_stays(
 ) -> None:
     first = made(Asked()).refresh(CancelToken())
     offline = Offline("Hearth is offline.", "The switch is on.", "Turn it off.")
-    hub = Asked(dict.fromkeys(first.told, offline))
+    hub = Asked(dict.fromkeys(first.described, offline))
     done = made(hub).refresh(CancelToken())
     assert len(hub.repos) == 1
-    assert {repo for repo, _ in done.missing} == set(first.told)
+    assert {repo for repo, _ in done.missing} == set(first.described)
     assert done.missing[-1][1] == "Hearth is offline. The switch is on."
     default = made(Asked()).recommend().default
     assert default
@@ -123,7 +123,7 @@ def test_it_can_be_stopped(made: Callable[..., Recommending]) -> None:
     cancel = CancelToken()
     hub = Asked()
     done = made(hub).refresh(cancel, lambda share: cancel.cancel() if share > 0 else None)
-    assert len(hub.repos) == len(done.told) == 1
+    assert len(hub.repos) == len(done.described) == 1
     assert done.missing
 
 

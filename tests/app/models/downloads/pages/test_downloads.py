@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QProgressBar, QPushButton
 from app.base.folder import DataFolder
 from app.base.shipped import STARTER
 from app.models.downloads.pages.downloads_page import DownloadRow
-from app.models.downloads.services.pulling import wanted_of
+from app.models.downloads.services.pulling import request_of
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.names import hub_name
 from app.wiring.app import open_app
@@ -46,7 +46,7 @@ def loopback(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> T
 def add(ui: Ui, repo: str = TINY) -> str:
     """Choose a model; returns the download's id."""
     app = ui.app
-    wanted = wanted_of(app.hub.repository(repo), hub_name(repo), "main", app.fitting.quick)
+    wanted = request_of(app.hub.repository(repo), hub_name(repo), "main", app.fitting.quick)
     return app.downloads.add(wanted).id
 
 
@@ -69,7 +69,7 @@ def row_of(ui: Ui, name: str) -> DownloadRow:
 def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -> None:
     app = ui.app
     name = hub_name(f"{TINY}/mtp-tiny-Q8_0.gguf")
-    wanted = wanted_of(app.hub.repository(TINY), name, "main", app.fitting.quick)
+    wanted = request_of(app.hub.repository(TINY), name, "main", app.fitting.quick)
     drafter = app.downloads.add(wanted).id
     show(ui)
     wait_for(ui, drafter, "done")
@@ -80,12 +80,12 @@ def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -
     model = add(ui)
     wait_for(ui, model, "done")
     ui.qtbot.waitUntil(
-        lambda: state.text() == "Ready: a drafter, which helps tiny-Q4_0 to answer faster."
+        lambda: state.text() == "Ready: a drafter, which helps tiny-Q4_0 answer faster."
     )
     assert ui.has(f"use-{model}")
     ui.window.go_to("models", "here")
     notes = ui.find(QLabel, "modelNotes")
-    ui.qtbot.waitUntil(lambda: "which helps tiny-Q4_0 to answer faster." in notes.text())
+    ui.qtbot.waitUntil(lambda: "which helps tiny-Q4_0 answer faster." in notes.text())
 
 
 def test_without_downloads_the_page_leads_on(ui: Ui) -> None:
@@ -199,7 +199,7 @@ def test_offline_says_so_and_what_stopped_goes_on_online(ui: Ui, loopback: TestH
     name = add(ui)
     entry = ui.app.downloads._entries.find(name)
     # This Hub is on this computer, so being offline does not stop it: the queue is told so.
-    ui.app.downloads._entries.keep(entry, replace(entry.kept, state="paused", code="offline"))
+    ui.app.downloads._entries.save(entry, replace(entry.stored, state="paused", code="offline"))
     ui.app.downloads.start()
     assert one(ui, name).state == "paused"
     ui.click("downloadsGoOnline")
@@ -241,7 +241,7 @@ def test_a_download_of_an_earlier_run_goes_on_by_itself(
     loopback: TestHub, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     app = open_app(DataFolder.default())
-    wanted = wanted_of(app.hub.repository(TINY), hub_name(TINY), "main", app.fitting.quick)
+    wanted = request_of(app.hub.repository(TINY), hub_name(TINY), "main", app.fitting.quick)
     name = app.downloads.add(wanted).id
     app.close()
     ui: Ui = request.getfixturevalue("ui")

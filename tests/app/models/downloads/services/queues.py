@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.models.downloads.services.queue import DownloadQueue
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.part import SUFFIX
 from app.models.hub.retry import Patience
 from app.models.hub.values.hub import RepoFile
@@ -30,11 +30,11 @@ def content(number: int) -> Made:
     return Made(SIZE, seed=number, head=b"GGUF")
 
 
-def wanted(hub: TestHub, *numbers: int) -> Wanted:
+def wanted(hub: TestHub, *numbers: int) -> DownloadRequest:
     files = tuple(
         RepoFile(name(number), SIZE, hub.sha256(REPO, name(number))) for number in numbers
     )
-    return Wanted(REPO, hub.commit(REPO), files, f"{REPO} {numbers}")
+    return DownloadRequest(REPO, hub.commit(REPO), files, f"{REPO} {numbers}")
 
 
 def until(queue: DownloadQueue, download: str, *states: str) -> Download:

@@ -8,7 +8,7 @@ import pytest
 
 from app.base.processes import is_alive, this_process
 from app.models.downloads.services.entry import Rate
-from app.models.downloads.services.metered import is_metered, told
+from app.models.downloads.services.metered import is_metered, parse_reply
 
 
 def test_a_steady_rate_is_told_as_it_is() -> None:
@@ -60,11 +60,11 @@ def test_this_process_is_alive_and_one_of_its_number_is_not() -> None:
     ("number", "metered"), [(0, None), (1, True), (2, False), (3, True), (4, False)]
 )
 def test_the_reply_of_network_manager(number: int, metered: bool | None) -> None:
-    assert told((("u", number),)) is metered
+    assert parse_reply((("u", number),)) is metered
 
 
 def test_an_error_for_a_reply_is_nothing_known() -> None:
-    assert told(("no such property",)) is None
+    assert parse_reply(("no such property",)) is None
 
 
 def test_without_the_system_s_bus_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from app.base.errors import DownloadUnknown
 from app.models.downloads.services.queue import DownloadLimits
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.part import SUFFIX, PartFile
 from app.models.hub.values.hub import RepoFile
 from tests.app.models.downloads.services.queues import (
@@ -60,7 +60,7 @@ def test_a_listener_that_fails_does_no_harm(full: TestHub, make: MakeQueue) -> N
 def test_a_small_file_is_checked_by_its_name_in_git(full: TestHub, make: MakeQueue) -> None:
     queue = make()
     file = RepoFile("config.json", 2)
-    added = queue.add(Wanted(REPO, full.commit(REPO), (file,), "config"))
+    added = queue.add(DownloadRequest(REPO, full.commit(REPO), (file,), "config"))
     queue.start()
     assert until(queue, added.id, "done", "failed").state == "done"
     assert queue.paths(added.id)[0].read_bytes() == b"{}"
@@ -72,7 +72,9 @@ def test_a_small_file_survives_what_passes(
 ) -> None:
     full.fault(replace(fault, path="/api/*"))
     queue = make()
-    added = queue.add(Wanted(REPO, full.commit(REPO), (RepoFile("config.json", 2),), "config"))
+    added = queue.add(
+        DownloadRequest(REPO, full.commit(REPO), (RepoFile("config.json", 2),), "config")
+    )
     queue.start()
     assert until(queue, added.id, "done", "failed").state == "done"
 
@@ -80,7 +82,9 @@ def test_a_small_file_survives_what_passes(
 def test_a_small_file_that_nobody_describes_fails(full: TestHub, make: MakeQueue) -> None:
     full.fault(faults.Status(status=503, path="/api/*", times=None))
     queue = make()
-    added = queue.add(Wanted(REPO, full.commit(REPO), (RepoFile("config.json", 2),), "config"))
+    added = queue.add(
+        DownloadRequest(REPO, full.commit(REPO), (RepoFile("config.json", 2),), "config")
+    )
     queue.start()
     failed = until(queue, added.id, "done", "failed")
     assert (failed.state, failed.code) == ("failed", "hub_busy")

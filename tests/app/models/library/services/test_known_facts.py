@@ -90,7 +90,7 @@ def test_a_model_of_several_files_is_not_remembered(known: KnownHeaders, tmp_pat
 def test_only_so_many_are_kept(
     known: KnownHeaders, reads: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_headers, "KEPT", 2)
+    monkeypatch.setattr(known_headers, "MOST_HEADERS", 2)
     paths = [write_llama(tmp_path / f"{name}.gguf") for name in "abc"]
     for path in (*paths, *reversed(paths)):
         run(known, path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.base.db import Database
-from app.models.library.store.known_models import Remembered, free_id
+from app.models.library.store.known_models import ModelUse, free_id
 from app.models.library.store.models import ModelStore
 
 
@@ -56,7 +56,7 @@ def test_names_and_use_are_kept_apart(store: ModelStore) -> None:
     store.known.used("n")
     assert store.known.remembered()["n"].name is None
     store.known.forget("m")
-    assert store.known.remembered().get("m", Remembered()) == Remembered()
+    assert store.known.remembered().get("m", ModelUse()) == ModelUse()
 
 
 def test_settings_keep_their_type(store: ModelStore) -> None:
@@ -69,12 +69,16 @@ def test_settings_keep_their_type(store: ModelStore) -> None:
 def test_a_hash_holds_as_long_as_the_file_is_as_it_was(store: ModelStore) -> None:
     path = Path("/models/m.gguf")
     assert store.hashes.get(path) is None
-    store.hashes.keep(path, 10, 20, "ab")
+    store.hashes.save(path, 10, 20, "ab")
     kept = store.hashes.get(path)
     assert kept is not None
-    assert (kept.holds(10, 20), kept.holds(10, 21), kept.holds(11, 20)) == (True, False, False)
-    store.hashes.doubt(path, "ab")
+    assert (kept.matches(10, 20), kept.matches(10, 21), kept.matches(11, 20)) == (
+        True,
+        False,
+        False,
+    )
+    store.hashes.mark_changed(path, "ab")
     doubted = store.hashes.all()[path]
-    assert (doubted.sha256, doubted.holds(10, 20)) == ("ab", False)
+    assert (doubted.sha256, doubted.matches(10, 20)) == ("ab", False)
     store.hashes.forget([path])
     assert store.hashes.all() == {}

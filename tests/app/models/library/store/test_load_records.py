@@ -45,7 +45,7 @@ def test_the_newest_on_a_device(store: LoadStore) -> None:
 
 
 def test_the_oldest_leave(store: LoadStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 3)
+    monkeypatch.setattr(module, "MOST_LOADS", 3)
     for context in range(5):
         store.add(replace(LOAD, context=context))
     assert [load.context for load in store.on_device("A processor", 9)] == [4, 3, 2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.models.library.values.same_answer import Compared, in_words, is_good, verdict_of
+from app.models.library.values.same_answer import PromptComparison, in_words, is_good, verdict_of
 from engines.types import MtpCheck
 
 SAME = MtpCheck(True, 64, 2, 40)
@@ -11,7 +11,7 @@ APART = MtpCheck(False, 10, 1, 3, gap=0.31)
 
 
 def test_all_the_same() -> None:
-    found = [Compared(number, SAME) for number in range(1, 9)]
+    found = [PromptComparison(number, SAME) for number in range(1, 9)]
     assert is_good(found)
     assert in_words(found) == (
         "Same answer: 512 tokens of 8 prompts are identical with and without MTP.",
@@ -19,7 +19,7 @@ def test_all_the_same() -> None:
 
 
 def test_a_tie_is_shown_and_is_good() -> None:
-    found = [Compared(1, SAME), Compared(2, TIE)]
+    found = [PromptComparison(1, SAME), PromptComparison(2, TIE)]
     assert verdict_of(TIE) == "tie"
     assert is_good(found)
     head, place = in_words(found)
@@ -31,7 +31,7 @@ def test_a_tie_is_shown_and_is_good() -> None:
 
 
 def test_a_difference_is_never_hidden() -> None:
-    found = [Compared(1, SAME), Compared(2, TIE), Compared(3, APART)]
+    found = [PromptComparison(1, SAME), PromptComparison(2, TIE), PromptComparison(3, APART)]
     assert not is_good(found)
     head, *places = in_words(found)
     assert head.startswith("Not the same answer")
@@ -43,9 +43,9 @@ def test_a_difference_is_never_hidden() -> None:
 def test_an_unknown_gap_is_no_tie() -> None:
     unknown = MtpCheck(False, 5, 2, 1)
     assert verdict_of(unknown) == "different"
-    assert "has ended" in in_words([Compared(1, unknown)])[1]
+    assert "has ended" in in_words([PromptComparison(1, unknown)])[1]
 
 
 def test_a_check_without_any_accepted_guess_says_how_little_it_shows() -> None:
-    found = [Compared(1, MtpCheck(True, 64, 2, 0))]
+    found = [PromptComparison(1, MtpCheck(True, 64, 2, 0))]
     assert in_words(found)[1] == "No guessed token was accepted, so this shows little."

@@ -13,7 +13,7 @@ from app.base.db import Database
 from app.base.shipped import STARTER, STARTER_DRAFTER
 from app.models.library.services.library import Library
 from app.models.library.services.manager import ModelManager
-from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.places import Places
 from app.models.library.store.models import ModelStore
 from tests.app.models.library.services.places.layouts import some_model
@@ -36,7 +36,7 @@ class Here:
             self.hub, (self.ollama,), (self.lm_studio,), (self.jan,), (self.gpt4all,), None
         )
         self.store = store = ModelStore(self.database)
-        self.collection = Collection(places, self.own, lambda: self.further)
+        self.collection = FoundModels(places, self.own, lambda: self.further)
         self.library = Library(store, STARTER, STARTER_DRAFTER, self.collection)
         self.care = ModelManager(self.library, store, self.collection)
 

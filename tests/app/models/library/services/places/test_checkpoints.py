@@ -18,7 +18,7 @@ from app.models.library.services.details import details
 from app.models.library.services.library import Library
 from app.models.library.services.manager import ModelManager
 from app.models.library.services.mtp_advice import mtp_of_files
-from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.places import Places
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
@@ -56,7 +56,7 @@ class Shop:
         places = Places(self.hub)
         self.database = Database(root / "chats.db")
         store = ModelStore(self.database)
-        collection = Collection(places, self.own, lambda: (self.folder,))
+        collection = FoundModels(places, self.own, lambda: (self.folder,))
         self.library = Library(store, GUIDE, STARTER_DRAFTER, collection, lambda: further)
         self.care = ModelManager(self.library, store, collection)
 
@@ -66,7 +66,9 @@ class Shop:
         return folder
 
     def import_(self, path: Path, *, copy: bool = False) -> ModelEntry:
-        return self.care.take_in(path, copy=copy, progress=lambda _: None, cancel=CancelToken())
+        return self.care.import_model(
+            path, copy=copy, progress=lambda _: None, cancel=CancelToken()
+        )
 
 
 def not_started() -> NoReturn:
@@ -262,6 +264,6 @@ class TestServer:
     def test_the_guide_for_vllm_is_made_for_what_the_guide_is(self, shop: Shop) -> None:
         entry = shop.library.find(STARTER_CHECKPOINT)
         assert entry.drafter == DRAFTER
-        assert shop.library.own_at_once(STARTER_CHECKPOINT)["temperature"] == 0.0
+        assert shop.library.own_when_listed(STARTER_CHECKPOINT)["temperature"] == 0.0
         with pytest.raises(ModelNotOurs):
             shop.care.delete(STARTER_CHECKPOINT)

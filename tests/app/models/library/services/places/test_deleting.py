@@ -23,7 +23,7 @@ from tests.app.models.library.services.places.layouts import (
 
 
 def copy(here: Here, path: Path) -> str:
-    return here.care.take_in(path, copy=True, progress=lambda _: None, cancel=CancelToken()).id
+    return here.care.import_model(path, copy=True, progress=lambda _: None, cancel=CancelToken()).id
 
 
 def test_a_copy_goes_to_the_trash(here: Here, source: Path, trash: Path) -> None:

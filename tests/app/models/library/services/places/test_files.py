@@ -10,11 +10,11 @@ import pytest
 
 from app.base.shipped import STARTER
 from app.models.library.services.places.folders import scan_folder
-from app.models.library.services.places.found import Scan
 from app.models.library.services.places.gpt4all import scan_gpt4all
 from app.models.library.services.places.hub_cache import scan_hub
 from app.models.library.services.places.jan import scan_jan
 from app.models.library.services.places.ollama import scan_ollama
+from app.models.library.services.places.scan import Scan
 from app.settings.values.named import folders_named
 from tests.app.models.library.services.places.layouts import some_model, write_projector
 from tests.engines.gguf_files import (

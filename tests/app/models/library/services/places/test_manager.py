@@ -17,10 +17,10 @@ from app.base.errors import (
     NoSuchSetting,
     SettingsInvalid,
 )
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile
 from app.models.library.services.places import copying
-from app.models.library.values.details import Checked
+from app.models.library.values.details import CheckedModel
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, DrafterMismatch, NotAModel
 from tests.app.models.library.services.places.conftest import Here
@@ -40,24 +40,26 @@ def silent(_: float) -> None:
     """For who wants to see no progress."""
 
 
-def check(here: Here, called: str) -> Checked:
+def check(here: Here, called: str) -> CheckedModel:
     return here.care.verify(called, silent, CancelToken())
 
 
 def copy(here: Here, path: Path) -> str:
-    entry = here.care.take_in(path, copy=True, progress=silent, cancel=CancelToken())
+    entry = here.care.import_model(path, copy=True, progress=silent, cancel=CancelToken())
     return entry.id
 
 
 class TestTakingIn:
     def test_a_file_where_it_lies(self, here: Here, source: Path) -> None:
-        entry = here.care.take_in(source, copy=False, progress=silent, cancel=CancelToken())
+        entry = here.care.import_model(source, copy=False, progress=silent, cancel=CancelToken())
         assert (entry.path, entry.source) == (source, "added")
         assert list(here.own.iterdir()) == []
 
     def test_a_copy_is_whole_checked_and_remembered(self, here: Here, source: Path) -> None:
         shares: list[float] = []
-        entry = here.care.take_in(source, copy=True, progress=shares.append, cancel=CancelToken())
+        entry = here.care.import_model(
+            source, copy=True, progress=shares.append, cancel=CancelToken()
+        )
         assert entry.path.read_bytes() == source.read_bytes()
         assert here.own in entry.path.parents
         assert (entry.sha256, entry.verified is not None) == (sha256(source), True)
@@ -107,7 +109,9 @@ class TestTakingIn:
     def test_a_cancelled_copy_leaves_nothing(self, here: Here, source: Path) -> None:
         cancel = CancelToken()
         with pytest.raises(Cancelled):
-            here.care.take_in(source, copy=True, progress=lambda _: cancel.cancel(), cancel=cancel)
+            here.care.import_model(
+                source, copy=True, progress=lambda _: cancel.cancel(), cancel=cancel
+            )
         assert list(here.own.iterdir()) == []
         assert here.ids() == []
 
@@ -214,7 +218,7 @@ class TestVerify:
     def test_a_download_arrives_verified(self, here: Here, source: Path) -> None:
         link = put_on_hub(here.hub, "anna/m", "m.gguf", source)
         file = RepoFile("m.gguf", source.stat().st_size, sha256(source))
-        wanted = Wanted("anna/m", COMMIT, (file,), "m")
+        wanted = DownloadRequest("anna/m", COMMIT, (file,), "m")
         here.care.downloaded(Download("1", wanted, "done"), [link])
         assert here.library.find("anna/m").verified is not None
 

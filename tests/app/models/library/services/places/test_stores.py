@@ -10,7 +10,7 @@ import pytest
 
 from app.models.library.services.places import files
 from app.models.library.services.places.gpt4all import scan_gpt4all
-from app.models.library.services.places.hub_cache import hash_in_name, scan_hub
+from app.models.library.services.places.hub_cache import hash_from_name, scan_hub
 from app.models.library.services.places.jan import scan_jan
 from app.models.library.services.places.lm_studio import scan_lm_studio
 from app.models.library.services.places.ollama import scan_ollama
@@ -98,10 +98,10 @@ class TestHub:
 
 
 def test_a_hash_is_read_from_names_only_where_it_is_one() -> None:
-    assert hash_in_name(Path("sha256-" + "0" * 64)) == "0" * 64
-    assert hash_in_name(Path("0" * 64)) == "0" * 64
+    assert hash_from_name(Path("sha256-" + "0" * 64)) == "0" * 64
+    assert hash_from_name(Path("0" * 64)) == "0" * 64
     for name in ("0" * 40, "m.gguf", "0" * 65, "sha256-xyz"):
-        assert hash_in_name(Path(name)) is None
+        assert hash_from_name(Path(name)) is None
 
 
 class TestOllama:

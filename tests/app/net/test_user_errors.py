@@ -17,7 +17,7 @@ from app.base.errors import (
     NoConnection,
     Offline,
 )
-from app.net import Gate, endpoint, explained
+from app.net import Gate, as_user_error, endpoint
 from app.net.values.connections import LoggedConnection
 from tests.app.net.conftest import PURPOSE, Reply, Server
 
@@ -26,7 +26,7 @@ def met(gate: Gate, url: str, timeout: float = 5.0) -> AppError:
     """The error of a request, as a person is told it."""
     with gate.for_purpose(PURPOSE), pytest.raises(httpx2.HTTPError) as caught:
         gate.client.get(url, timeout=timeout)
-    error = explained(caught.value, "hub.example")
+    error = as_user_error(caught.value, "hub.example")
     assert all(part.endswith(".") for part in (error.what, error.why, error.do))
     return error
 
@@ -114,9 +114,9 @@ def test_an_address_that_nothing_can_have(
 
 def test_our_own_errors_stay_and_bugs_are_raised() -> None:
     ours = Offline("Hearth is offline.", "It was told so.", "Go on line.")
-    assert explained(ours, "hub.example") is ours
+    assert as_user_error(ours, "hub.example") is ours
     with pytest.raises(KeyError):
-        explained(KeyError("a bug"), "hub.example")
+        as_user_error(KeyError("a bug"), "hub.example")
 
 
 @pytest.mark.parametrize(

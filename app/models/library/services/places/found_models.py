@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from app.models.library.services.places.folders import scan_folder
-from app.models.library.services.places.found import (
-    NO_TEXT,
+from app.models.library.services.places.gpt4all import scan_gpt4all
+from app.models.library.services.places.hub_cache import scan_hub
+from app.models.library.services.places.jan import scan_jan
+from app.models.library.services.places.lm_studio import scan_lm_studio
+from app.models.library.services.places.ollama import scan_ollama
+from app.models.library.services.places.places import Places
+from app.models.library.services.places.scan import (
+    INVALID_NAME,
     FoundModel,
     Inode,
     Scan,
@@ -20,12 +26,6 @@ from app.models.library.services.places.found import (
     is_text,
     skipped,
 )
-from app.models.library.services.places.gpt4all import scan_gpt4all
-from app.models.library.services.places.hub_cache import scan_hub
-from app.models.library.services.places.jan import scan_jan
-from app.models.library.services.places.lm_studio import scan_lm_studio
-from app.models.library.services.places.ollama import scan_ollama
-from app.models.library.services.places.places import Places
 from engines.sentences import N_
 
 _SETTLED_NS: Final = 2_000_000_000
@@ -34,10 +34,10 @@ _SETTLED_NS: Final = 2_000_000_000
 _NEVER: Final = -1
 """The stamp of a place that is scanned again each time."""
 
-_Look = Callable[[], Scan]
+_ScanPlace = Callable[[], Scan]
 
 
-class Collection:
+class FoundModels:
     """The models found in all places; for use from any thread.
 
     Args:
@@ -64,18 +64,22 @@ class Collection:
         The same tuple is returned as long as nothing changes.
         """
         with self._lock:
-            looks = self._looks()
-            stale = {key: look for key, look in looks.items() if not self._holds(key)}
-            gone = self._scans.keys() - looks.keys()
-            if stale or gone:
-                for key in gone:
+            scanners = self._scanners()
+            stale = {
+                key: scan_place for key, scan_place in scanners.items() if not self._is_current(key)
+            }
+            removed = self._scans.keys() - scanners.keys()
+            if stale or removed:
+                for key in removed:
                     del self._scans[key]
-                for key, look in stale.items():
-                    self._scans[key] = (_looked(look), time.time_ns())
-                found = _once([model for key in looks for model in self._scans[key][0].models])
+                for key, scan_place in stale.items():
+                    self._scans[key] = (_scan_or_skip(scan_place), time.time_ns())
+                models_now = _unique(
+                    [model for key in scanners for model in self._scans[key][0].models]
+                )
                 # Keep the tuple if the list is equal, so that callers can compare by identity.
-                if found != self._models:
-                    self._models = found
+                if models_now != self._models:
+                    self._models = models_now
             return self._models
 
     def drafters(self) -> list[Path]:
@@ -106,57 +110,57 @@ class Collection:
         with self._lock:
             self._scans.clear()
 
-    def _looks(self) -> dict[tuple[str, object], _Look]:
+    def _scanners(self) -> dict[tuple[str, object], _ScanPlace]:
         """Return the places to scan; a file in several places counts for the first of them."""
         places = self._places
-        looks: dict[tuple[str, object], _Look] = {
+        scanners: dict[tuple[str, object], _ScanPlace] = {
             # The cache comes first: only there does every file have a known origin.
             ("hub", places.hub): partial(scan_hub, places.hub),
             ("own", self.own): partial(scan_folder, self.own),
         }
         for folder in self._further():
-            looks["further", folder] = partial(scan_folder, folder)
-        looks["lmstudio", None] = partial(scan_lm_studio, places.lm_studio)
-        looks["jan", None] = partial(scan_jan, places.jan)
-        looks["gpt4all", None] = partial(scan_gpt4all, places.gpt4all, places.gpt4all_settings)
+            scanners["further", folder] = partial(scan_folder, folder)
+        scanners["lmstudio", None] = partial(scan_lm_studio, places.lm_studio)
+        scanners["jan", None] = partial(scan_jan, places.jan)
+        scanners["gpt4all", None] = partial(scan_gpt4all, places.gpt4all, places.gpt4all_settings)
         for folder in places.ollama:
-            looks["ollama", folder] = partial(scan_ollama, folder)
-        return looks
+            scanners["ollama", folder] = partial(scan_ollama, folder)
+        return scanners
 
-    def _holds(self, key: tuple[str, object]) -> bool:
+    def _is_current(self, key: tuple[str, object]) -> bool:
         if key not in self._scans:
             return False
-        scan, looked = self._scans[key]
+        scan, scanned_at = self._scans[key]
         return all(
-            changed(folder) == stamp and (stamp is None or stamp < looked - _SETTLED_NS)
+            changed(folder) == stamp and (stamp is None or stamp < scanned_at - _SETTLED_NS)
             for folder, stamp in scan.seen.items()
         )
 
 
-def _looked(look: _Look) -> Scan:
+def _scan_or_skip(scan_place: _ScanPlace) -> Scan:
     """Scan a place; if it changes meanwhile or is forbidden, skip it with a note.
 
     A file whose name is not valid text is skipped too, because nothing about it could be stored.
     """
     try:
-        scan = look()
+        scan = scan_place()
     except OSError as error:
         place = Path(str(error.filename))
         return Scan(notes=[skipped(place, error)], seen={place: _NEVER})
-    nameless = [it for it in scan.models if not is_text(f"{it.identity} {it.files[0]}")]
+    nameless = [model for model in scan.models if not is_text(f"{model.identity} {model.files[0]}")]
     return replace(
         scan,
-        models=[it for it in scan.models if it not in nameless],
+        models=[model for model in scan.models if model not in nameless],
         drafters=[path for path in scan.drafters if is_text(str(path))],
         notes=scan.notes
         + [
-            N_("{files} was skipped: {no_text}", files=it.files[0], no_text=NO_TEXT)
-            for it in nameless
+            N_("{file} was skipped: {reason}", file=model.files[0], reason=INVALID_NAME)
+            for model in nameless
         ],
     )
 
 
-def _once(models: Sequence[FoundModel]) -> tuple[FoundModel, ...]:
+def _unique(models: Sequence[FoundModel]) -> tuple[FoundModel, ...]:
     """Keep the first path to each file.
 
     Repositories on the Hub that hold the same bytes stay separate models, because users ask for
@@ -164,12 +168,12 @@ def _once(models: Sequence[FoundModel]) -> tuple[FoundModel, ...]:
     """
     repos: dict[Inode, set[str | None]] = {}
     identities: set[str] = set()
-    kept: list[FoundModel] = []
+    unique: list[FoundModel] = []
     for model in models:
         before = repos.setdefault(model.inode, set())
         another = model.source == "hub" and model.repo not in before
         if (not before or another) and model.identity not in identities:
             identities.add(model.identity)
-            kept.append(model)
+            unique.append(model)
         before.add(model.repo)
-    return tuple(kept)
+    return tuple(unique)

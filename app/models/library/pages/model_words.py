@@ -48,7 +48,7 @@ def source_sentence(source: Source) -> str:
 
 
 def mtp_sentence(mtp: str) -> str:
-    """Describe what drafts for a model; return "" if nothing does."""
+    """Describe how a model drafts; return "" if it does not."""
     return {
         "embedded": _tr("Has multi-token prediction in its file"),
         "drafter": _tr("Has a drafter beside it"),

@@ -21,7 +21,7 @@ Inode = tuple[int, int]
 """The device and the inode number of a file: the same for all its names."""
 
 
-NO_TEXT: Final = N_("its name, or that of a folder above it, contains invalid characters.")
+INVALID_NAME: Final = N_("its name, or that of a folder above it, contains invalid characters.")
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ class Scan:
         self.seen[folder] = changed(folder)
         return self.seen[folder] is not None
 
-    def take(self, others: Iterable[Scan]) -> Scan:
+    def merge(self, scans: Iterable[Scan]) -> Scan:
         """Merge other scans into this one, and return it."""
-        for other in others:
-            self.models += other.models
-            self.drafters += other.drafters
-            self.draft_checkpoints += other.draft_checkpoints
-            self.notes += other.notes
-            self.seen |= other.seen
+        for scan in scans:
+            self.models += scan.models
+            self.drafters += scan.drafters
+            self.draft_checkpoints += scan.draft_checkpoints
+            self.notes += scan.notes
+            self.seen |= scan.seen
         return self
 
 
@@ -98,7 +98,7 @@ def changed(path: Path) -> Stamp:
         return None
 
 
-def inside(folder: Path, scan: Scan) -> list[Path]:
+def list_folder(folder: Path, scan: Scan) -> list[Path]:
     """List a folder, sorted by name; empty for a file. A folder that cannot be read is noted."""
     try:
         return sorted(folder.iterdir())
@@ -135,7 +135,7 @@ def require_text(path: Path) -> None:
     if not is_text(str(path)):
         raise NotAModel(
             N_("“{name}” cannot be used.", name=path.name),
-            N_("{path}: {reason}", path=path, reason=NO_TEXT),
+            N_("{path}: {reason}", path=path, reason=INVALID_NAME),
             N_("Rename it first."),
         )
 

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton, QWid
 
 from app.base.folder import DataFolder
 from app.kit.look import icons
-from app.models.library.pages.here import model_rows
-from app.models.library.pages.here.model_rows import PORTION, ModelRow
+from app.models.library.pages.local import model_rows
+from app.models.library.pages.local.model_rows import PORTION, ModelRow
 from app.models.library.services.index import ModelIndex
-from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.found_models import FoundModels
 from tests.engines.gguf_files import write_llama
 from tests.support.window import Ui, is_active
 
@@ -42,18 +42,18 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def scans(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The threads on which folders are looked into."""
     threads: set[str] = set()
-    everything, models = ModelIndex.everything, Collection.models
+    everything, models = ModelIndex.everything, FoundModels.models
 
     def noted_everything(shelf: ModelIndex) -> object:
         threads.add(threading.current_thread().name)
         return everything(shelf)
 
-    def noted_models(collection: Collection) -> object:
+    def noted_models(collection: FoundModels) -> object:
         threads.add(threading.current_thread().name)
         return models(collection)
 
     monkeypatch.setattr(ModelIndex, "everything", noted_everything)
-    monkeypatch.setattr(Collection, "models", noted_models)
+    monkeypatch.setattr(FoundModels, "models", noted_models)
     return threads
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from app.base.errors import ModelAmbiguous, ModelUnknown
-from app.models.library.services.places import collection, files
-from app.models.library.services.places.collection import Collection
-from app.models.library.services.places.found import Scan
+from app.models.library.services.places import files, found_models
+from app.models.library.services.places.found_models import FoundModels
+from app.models.library.services.places.scan import Scan
 from engines.models.gguf.glance import Glance
 from tests.app.models.library.services.places.conftest import Here
 from tests.app.models.library.services.places.layouts import (
@@ -183,7 +183,7 @@ def test_nothing_is_opened_as_long_as_no_folder_changes(
     def refuse(path: Path, _scan: Scan) -> Glance | None:
         raise AssertionError(f"{path} was looked at again")
 
-    monkeypatch.setattr(files, "look", refuse)
+    monkeypatch.setattr(files, "glance_at", refuse)
     assert here.ids() == ["m"]
     os.utime(link.parent)
     with pytest.raises(AssertionError, match="looked at again"):
@@ -196,7 +196,7 @@ def test_for_the_guide_nothing_is_looked_for(here: Here, monkeypatch: pytest.Mon
     def fail(_: object) -> None:
         raise AssertionError("it looked for models")
 
-    monkeypatch.setattr(Collection, "models", fail)
+    monkeypatch.setattr(FoundModels, "models", fail)
     assert here.library.find("starter").name == "My guide"
 
 
@@ -204,7 +204,7 @@ def test_a_place_that_cannot_be_read_is_noted(here: Here, monkeypatch: pytest.Mo
     def forbidden(*_: object) -> Scan:
         raise PermissionError(13, "Permission denied", "/secret")
 
-    monkeypatch.setattr(collection, "scan_ollama", forbidden)
+    monkeypatch.setattr(found_models, "scan_ollama", forbidden)
     assert here.ids() == []
     assert here.library.notes() == ["/secret was skipped: it cannot be read (Permission denied)."]
 
@@ -225,7 +225,7 @@ def test_one_path_in_two_homes_of_a_program_is_two_models(
         (home / "models" / "anna").mkdir(parents=True)
         shutil.copy(source, home / "models" / "anna" / "m.gguf")
     places = replace(here.places, lm_studio=tuple(homes))
-    found = Collection(places, here.own, list).models()
+    found = FoundModels(places, here.own, list).models()
     assert len({model.identity for model in found}) == 2
 
 
@@ -255,7 +255,7 @@ def test_a_place_that_changed_while_it_was_looked_at_is_looked_at_again(
         raise FileNotFoundError(2, "gone", str(folder / "gone.gguf"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(collection, "scan_folder", fail)
+        patch.setattr(found_models, "scan_folder", fail)
         assert here.ids() == []
     assert here.ids() == ["m"]
 

@@ -17,7 +17,7 @@ from engines.sentences import N_
 _TRY_AGAIN = N_("Check the connection to the internet, then try again.")
 
 
-def explained(error: Exception, host: str) -> AppError:
+def as_user_error(error: Exception, host: str) -> AppError:
     """Turn an error of httpx2 from a request to this host into one of ours.
 
     Our own errors are returned unchanged; any other error is a bug and is raised again.
@@ -30,16 +30,16 @@ def explained(error: Exception, host: str) -> AppError:
         return _certificate(host)
     words: tuple[tuple[type[Exception], Callable[[Exception, str], AppError]], ...] = (
         (httpx2.ProxyError, _proxy),
-        (httpx2.TimeoutException, _late),
+        (httpx2.TimeoutException, _timed_out),
         (httpx2.UnsupportedProtocol, _address),
         (httpx2.InvalidURL, _address),
-        (httpx2.ConnectError, _unreached),
-        (httpx2.TooManyRedirects, _circle),
-        (httpx2.RequestError, _broken_off),
+        (httpx2.ConnectError, _not_reached),
+        (httpx2.TooManyRedirects, _redirects),
+        (httpx2.RequestError, _connection_lost),
     )
-    for kind, put in words:
+    for kind, make in words:
         if isinstance(error, kind):
-            return put(error, host)
+            return make(error, host)
     raise error
 
 
@@ -52,7 +52,7 @@ def is_certificate(error: BaseException) -> bool:
 
 def _certificate(host: str) -> CertificateRefused:
     return CertificateRefused(
-        N_("The certificate of {called} cannot be trusted.", called=host),
+        N_("The certificate of {host} cannot be trusted.", host=host),
         N_(
             "Nobody that this system trusts has signed it, it has expired, or the clock is "
             "wrong. A "
@@ -66,7 +66,7 @@ def _certificate(host: str) -> CertificateRefused:
     )
 
 
-def _late(_error: Exception, host: str) -> ConnectionTimedOut:
+def _timed_out(_error: Exception, host: str) -> ConnectionTimedOut:
     return ConnectionTimedOut(
         N_("{host} took too long to answer.", host=host),
         N_("The connection is slow or broken, or that host is busy."),
@@ -82,7 +82,7 @@ def _address(error: Exception, _host: str) -> AddressInvalid:
     )
 
 
-def _circle(_error: Exception, host: str) -> NoConnection:
+def _redirects(_error: Exception, host: str) -> NoConnection:
     return NoConnection(
         N_("{host} does not lead anywhere.", host=host),
         N_("It sent Hearth from one address to the next without an end."),
@@ -90,7 +90,7 @@ def _circle(_error: Exception, host: str) -> NoConnection:
     )
 
 
-def _broken_off(_error: Exception, host: str) -> NoConnection:
+def _connection_lost(_error: Exception, host: str) -> NoConnection:
     return NoConnection(
         N_("The connection to {host} broke off.", host=host),
         N_("The network or the host ended it before everything had come."),
@@ -98,7 +98,7 @@ def _broken_off(_error: Exception, host: str) -> NoConnection:
     )
 
 
-def _unreached(error: Exception, host: str) -> NoConnection:
+def _not_reached(error: Exception, host: str) -> NoConnection:
     import socket
 
     if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
@@ -107,7 +107,7 @@ def _unreached(error: Exception, host: str) -> NoConnection:
         why = N_("Nothing answers there: the service is down, or a firewall blocks it.")
     else:
         why = N_("This network does not lead to it, or it closed the connection at once.")
-    return NoConnection(N_("{called} cannot be reached.", called=host), why, _TRY_AGAIN)
+    return NoConnection(N_("{host} cannot be reached.", host=host), why, _TRY_AGAIN)
 
 
 def _proxy(error: Exception, host: str) -> ProxyRefused:

@@ -5,41 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.models.discover.values.offers import Choice
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.downloads import Download, DownloadRequest
 from app.models.hub.values.hub import RepoFile, Repository
 from app.models.library.values.quantisations import same_label
 from engines.models.checkpoint import is_checkpoint
 
-_OF_A_CHECKPOINT = (".safetensors", ".json", ".jinja", ".txt", ".model")
+_CHECKPOINT_SUFFIXES = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
-def wanted(repository: Repository, choice: Choice, *, projector: bool = False) -> Wanted:
+def choice_request(
+    repository: Repository, choice: Choice, *, projector: bool = False
+) -> DownloadRequest:
     """Collect a choice's files: the variant's parts, its drafter and, on request, its projector."""
     files = (choice.drafter, choice.projector if projector else None)
-    beside = [it for it in files if it is not None]
+    companions = [file for file in files if file is not None]
     label = label_of(repository.id, choice.variant.label)
-    return Wanted(repository.id, repository.revision, (*choice.variant.files, *beside), label)
+    return DownloadRequest(
+        repository.id, repository.revision, (*choice.variant.files, *companions), label
+    )
 
 
-def wanted_file(repository: Repository, file: RepoFile) -> Wanted:
+def file_request(repository: Repository, file: RepoFile) -> DownloadRequest:
     """Return a request for a single file of a repository."""
     label = label_of(repository.id, file.path)
-    return Wanted(repository.id, repository.revision, (file,), label)
+    return DownloadRequest(repository.id, repository.revision, (file,), label)
 
 
-def wanted_checkpoint(repository: Repository) -> Wanted | None:
+def checkpoint_request(repository: Repository) -> DownloadRequest | None:
     """Collect the repository's files that vLLM reads; return None if it has no checkpoint."""
     files = tuple(
-        it
-        for it in repository.files
-        if "/" not in it.path
-        and it.path.endswith(_OF_A_CHECKPOINT)
-        and not it.path.startswith("consolidated")  # the same weights in the maker's own layout
+        file
+        for file in repository.files
+        if "/" not in file.path
+        and file.path.endswith(_CHECKPOINT_SUFFIXES)
+        and not file.path.startswith("consolidated")  # the same weights in the maker's own layout
     )
-    if not is_checkpoint([it.path for it in files]):
+    if not is_checkpoint([file.path for file in files]):
         return None
     label = label_of(repository.id, "checkpoint")
-    return Wanted(repository.id, repository.revision, files, label)
+    return DownloadRequest(repository.id, repository.revision, files, label)
 
 
 def label_of(repo: str, label: str) -> str:
@@ -47,9 +51,9 @@ def label_of(repo: str, label: str) -> str:
     return f"{repo} {label}"
 
 
-def name_of(it: Wanted) -> str:
+def name_of(choice_request: DownloadRequest) -> str:
     """Return a download's name without the repository's owner, for short lines."""
-    return it.label.rpartition("/")[2]
+    return choice_request.label.rpartition("/")[2]
 
 
 def download_of(downloads: Sequence[Download], repo: str, label: str) -> Download | None:
@@ -59,11 +63,11 @@ def download_of(downloads: Sequence[Download], repo: str, label: str) -> Downloa
         label: The quantisation as written in the catalogue or chosen from the repository; see
             `same_label`.
     """
-    found = [
-        it
-        for it in downloads
-        if it.wanted.repo == repo
-        and it.state != "cancelled"
-        and same_label(it.wanted.label.rpartition(" ")[2], label)
+    matching = [
+        download
+        for download in downloads
+        if download.wanted.repo == repo
+        and download.state != "cancelled"
+        and same_label(download.wanted.label.rpartition(" ")[2], label)
     ]
-    return found[-1] if found else None
+    return matching[-1] if matching else None

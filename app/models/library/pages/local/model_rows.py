@@ -22,7 +22,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
-from app.models.library.pages.here_words import (
+from app.models.library.pages.model_words import (
     mtp_sentence,
     source_sentence,
     source_word,
@@ -53,14 +53,14 @@ class MoreCard(Panel):
         self.box.addWidget(button)
         self.hide()
 
-    def show_count(self, shown: int, all_of_them: int) -> None:
+    def show_count(self, shown: int, total: int) -> None:
         """Show how many models are listed; hide the card if all are."""
         self._line.setText(
-            self.tr("{shown} of {all_of_them} models are shown.").format(
-                shown=figure(shown), all_of_them=figure(all_of_them)
+            self.tr("{shown} of {total} models are shown.").format(
+                shown=figure(shown), total=figure(total)
             )
         )
-        self.setVisible(shown < all_of_them)
+        self.setVisible(shown < total)
 
 
 _SIZE_WIDTH = 64
@@ -70,7 +70,7 @@ class ModelRow(Panel):
     """The row of one model.
 
     Args:
-        taken: Bytes that the model takes on the disk.
+        bytes_used: Bytes that the model takes on the disk.
 
     Signals:
         use: The id of the model to use.
@@ -81,7 +81,7 @@ class ModelRow(Panel):
     opened = Signal(str)
 
     def __init__(
-        self, entry: ModelEntry, taken: int, in_use: bool, parent: QWidget | None = None
+        self, entry: ModelEntry, bytes_used: int, in_use: bool, parent: QWidget | None = None
     ) -> None:
         super().__init__(
             "card", f"model-{entry.id}", across=True, margins=(2, 1.25, 1.25, 1.25), parent=parent
@@ -96,7 +96,7 @@ class ModelRow(Panel):
         texts.addWidget(ElidedLabel(name_of(entry), "strong", "modelName"))
         texts.addWidget(self._chips(entry))
         self.box.addLayout(texts, 1)
-        amount = Label(size(taken), name="modelSize")
+        amount = Label(size(bytes_used), name="modelSize")
         amount.setMinimumWidth(_SIZE_WIDTH)
         amount.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.box.addWidget(amount)
@@ -106,10 +106,10 @@ class ModelRow(Panel):
         else:
             use = QPushButton(self.tr("Use"))
             use.setObjectName(f"use-{entry.id}")
-            use.setAccessibleName(self.tr("Use {name_of}").format(name_of=name_of(entry)))
+            use.setAccessibleName(self.tr("Use {name}").format(name=name_of(entry)))
             use.clicked.connect(lambda: self.use.emit(entry.id))
             self.box.addWidget(use)
-        name = self.tr("Details of {name_of}").format(name_of=name_of(entry))
+        name = self.tr("Details of {name}").format(name=name_of(entry))
         self._more = IconButton("forward", name, f"details-{entry.id}")
         self._more.clicked.connect(lambda: self.opened.emit(entry.id))
         self.box.addWidget(self._more)
@@ -130,9 +130,11 @@ class ModelRow(Panel):
         self._used.setVisible(not facts.problem)
 
     def focus(self) -> None:
+        """Move the keyboard focus to the button that opens the model's page."""
         self._more.setFocus()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open the model's page after a click on the row."""
         inside = self.rect().contains(event.position().toPoint())
         if event.button() is Qt.MouseButton.LeftButton and inside:
             self.opened.emit(self._id)
@@ -167,7 +169,7 @@ class RowContent:
 
     entry: ModelEntry
     last_used: float | None
-    taken: int
+    bytes_used: int
     in_use: bool
 
 
@@ -190,8 +192,8 @@ class ModelRows(QWidget):
         self._after = after
         self._all: Sequence[RowContent] = ()
         self._facts: Mapping[str, ListedFacts] = {}
-        self._rows = KeyedColumn(lambda it: it.entry.id, self._made)
-        self._wanted = PORTION
+        self._rows = KeyedColumn(lambda it: it.entry.id, self._make_row)
+        self._row_limit = PORTION
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
@@ -215,48 +217,50 @@ class ModelRows(QWidget):
         """
         self._all, self._facts = models, facts
         if anew:
-            self._wanted = PORTION
-        self._place(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows.rows)))
+            self._row_limit = PORTION
+        self._show_rows(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows.rows)))
 
     def show_facts(self, facts: ListedFacts) -> None:
+        """Show the facts from a model's file if its row exists."""
         if facts.id in self._rows.rows:
             self._rows.rows[facts.id].show_facts(facts)
 
     def focus_row(self, model: str) -> None:
+        """Move the keyboard focus to the row of a model, given by its id, if it exists."""
         if model in self._rows.rows:
             self._rows.rows[model].focus()
 
     def _show_more(self) -> None:
         first_new = self._all[len(self._rows.rows)].entry.id
-        self._wanted += PORTION
+        self._row_limit += PORTION
         self._grow()
         self.focus_row(first_new)
 
     def _grow(self) -> None:
-        self._place(len(self._rows.rows) + _AT_ONCE)
+        self._show_rows(len(self._rows.rows) + _AT_ONCE)
 
-    def _place(self, count: int) -> None:
+    def _show_rows(self, count: int) -> None:
         """Show the first `count` models now, and the others that are wanted in later turns."""
         before, focus = self._rows.rows, QApplication.focusWidget()
-        focused = (it for it, row in before.items() if focus and row.isAncestorOf(focus))
-        held = next(focused, "")
-        self._rows.show(self._all[: min(count, self._wanted)])
+        with_focus = (it for it, row in before.items() if focus and row.isAncestorOf(focus))
+        focused = next(with_focus, "")
+        self._rows.show(self._all[: min(count, self._row_limit)])
         rows = self._rows.rows
         stops = [stop for row in rows.values() for stop in row.stops]
-        for one, following in pairwise([self._after, *stops]):
-            QWidget.setTabOrder(one, following)
-        if rows.get(held) is not before.get(held):
-            self.focus_row(held)
-        if len(rows) < min(self._wanted, len(self._all)):
+        for widget, following in pairwise([self._after, *stops]):
+            QWidget.setTabOrder(widget, following)
+        if rows.get(focused) is not before.get(focused):
+            self.focus_row(focused)
+        if len(rows) < min(self._row_limit, len(self._all)):
             self._timer.start()
         else:
             self._timer.stop()
             self._more.show_count(len(rows), len(self._all))
 
-    def _made(self, shown: RowContent) -> ModelRow:
-        row = ModelRow(shown.entry, shown.taken, shown.in_use)
-        if shown.entry.id in self._facts:
-            row.show_facts(self._facts[shown.entry.id])
+    def _make_row(self, content: RowContent) -> ModelRow:
+        row = ModelRow(content.entry, content.bytes_used, content.in_use)
+        if content.entry.id in self._facts:
+            row.show_facts(self._facts[content.entry.id])
         row.use.connect(self.use)
         row.opened.connect(self.opened)
         return row

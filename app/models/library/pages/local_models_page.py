@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.kit.notify import Notifier
 from app.models.library.pages.details.details_page import DetailsPage
-from app.models.library.pages.here.list_page import ListPage
+from app.models.library.pages.local.list_page import ListPage
 from app.models.library.presenters.models import Models, is_model_file
 from app.models.library.presenters.overview import ModelOverview
 from app.models.library.values.entry import ModelEntry
 from app.models.presenters import ModelsPresenters
 
 
-class HerePage(QStackedWidget):
+class LocalModelsPage(QStackedWidget):
     """The list of models on this computer and the page of one model.
 
     Signals:
@@ -68,8 +68,8 @@ class HerePage(QStackedWidget):
         """
         self.list.show_current(current)
         self.details.show_current(current)
-        gone = self.details.model not in {entry.id for entry in entries}
-        if gone and self.currentWidget() is self.details:
+        removed = self.details.model not in {entry.id for entry in entries}
+        if removed and self.currentWidget() is self.details:
             self.go_back()
         if list(entries) != list(self._entries):
             self._entries = entries
@@ -77,20 +77,24 @@ class HerePage(QStackedWidget):
                 self._overview.look()
 
     def open(self, model: str) -> None:
+        """Open the page of a model, given by its id, at its top."""
         self.setCurrentWidget(self.details)
         self.details.verticalScrollBar().setValue(0)
         self.details.open(model)
 
     def go_back(self) -> None:
+        """Return to the list, at the row of the model that was open."""
         self.setCurrentWidget(self.list)
         self.list.focus_row(self.details.model)
         self._overview.look()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Search for models again."""
         super().showEvent(event)
         self._overview.look()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept dragged model files, and show where to drop them."""
         if _models_in(event.mimeData()):
             event.acceptProposedAction()
             self.setCurrentWidget(self.list)
@@ -98,10 +102,12 @@ class HerePage(QStackedWidget):
             self.list.show_drop_hint(True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Hide the hint for dropping."""
         self.list.show_drop_hint(False)
         super().dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        """Emit `dropped` with the model files among the dropped ones."""
         self.list.show_drop_hint(False)
         paths = _models_in(event.mimeData())
         if paths:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.models.discover.values.offers import Choice
 from app.models.downloads.values.downloads import Download, DownloadState
-from app.models.downloads.values.wanted import download_of, name_of, wanted
+from app.models.downloads.values.requests import choice_request, download_of, name_of
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 
 PARTS = (RepoFile("m-00001-of-00002.gguf", 5), RepoFile("m-00002-of-00002.gguf", 4))
@@ -16,16 +16,16 @@ CHOICE = Choice(Variant("QAT-Q4_0", PARTS), "Good", "fits")
 
 
 def download(state: DownloadState = "running", label: str = "ada/M-GGUF QAT-Q4_0") -> Download:
-    made = wanted(REPOSITORY, CHOICE)
+    made = choice_request(REPOSITORY, CHOICE)
     return Download("1", replace(made, label=label), state)
 
 
 def test_all_parts_and_what_comes_along_are_wanted() -> None:
-    found = wanted(REPOSITORY, replace(CHOICE, drafter=DRAFTER))
+    found = choice_request(REPOSITORY, replace(CHOICE, drafter=DRAFTER))
     assert found.files == (*PARTS, DRAFTER)
     assert found.bytes_total == 11
     assert (found.repo, found.revision) == ("ada/M-GGUF", "a" * 40)
-    assert wanted(REPOSITORY, CHOICE).files == PARTS
+    assert choice_request(REPOSITORY, CHOICE).files == PARTS
     assert name_of(found) == "M-GGUF QAT-Q4_0"
 
 

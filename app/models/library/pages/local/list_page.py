@@ -27,8 +27,8 @@ from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.share_bar import BarPart, ShareBar, limited
 from app.models.downloads.pages.download_words import served_words
-from app.models.library.pages.here.model_rows import ModelRows, RowContent
-from app.models.library.pages.here_words import order_word
+from app.models.library.pages.local.model_rows import ModelRows, RowContent
+from app.models.library.pages.model_words import order_word
 from app.models.library.pages.mtp_card import MtpCard
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.same_answer import SameAnswer
@@ -51,6 +51,7 @@ class DiskCard(Panel):
         self.hide()
 
     def show_use(self, overview: Overview) -> None:
+        """Show the disk space of all models, as a sentence and as a bar."""
         count = len(overview.models)
         text = self.tr("{count} models take {total} on disk; {free} are free.")
         if count == 1:
@@ -62,9 +63,9 @@ class DiskCard(Panel):
             self._bar.hide()
             self._bar.deleteLater()
         parts = [
-            BarPart(f"{name_of(entry)} {size(taken)}", taken)
+            BarPart(f"{name_of(entry)} {size(bytes_used)}", bytes_used)
             for entry in overview.models
-            if (taken := overview.sizes.get(entry.id, 0))
+            if (bytes_used := overview.sizes.get(entry.id, 0))
         ]
         self._bar = ShareBar(
             "diskBar",
@@ -88,9 +89,9 @@ class CopyCard(Panel):
         super().__init__("card", "copyCard", across=True, margins=(2, 1, 1, 1), parent=parent)
         texts = QVBoxLayout()
         texts.setSpacing(6)
-        self._what = ElidedLabel("", name="copyWhat")
+        self._file_label = ElidedLabel("", name="copyWhat")
         self._bar = ProgressBar("copyBar", self.tr("Copying and checking"))
-        texts.addWidget(self._what)
+        texts.addWidget(self._file_label)
         texts.addWidget(self._bar)
         self.box.addLayout(texts, 1)
         stop = LabelledButton("stop", self.tr("Stop"), "stopCopying")
@@ -99,7 +100,10 @@ class CopyCard(Panel):
         self.hide()
 
     def show_progress(self, path: str, share: float) -> None:
-        self._what.setText(self.tr("Copying and checking {name}").format(name=PurePath(path).name))
+        """Show how much of a file is copied, from 0.0 to 1.0."""
+        self._file_label.setText(
+            self.tr("Copying and checking {name}").format(name=PurePath(path).name)
+        )
         self._bar.setValue(round(share * 100))
         self.show()
 
@@ -124,18 +128,18 @@ class ListPage(PartPage):
         self._overview: Overview | None = None
         self._facts: dict[str, ListedFacts] = {}
         self._current = ""
-        self._drop = drop_hint("dropHint", "download", self.tr("Drop to add the model file."))
+        self._drop = drop_hint("dropHint", "download", self.tr("Drop the model file to add it."))
         self.column.addWidget(self._drop)
         self.copy_card = CopyCard()
         self.column.addWidget(self.copy_card)
         self._disk = DiskCard()
         self.column.addWidget(self._disk)
         self.column.addWidget(self._tools())
-        self._said_instead = QVBoxLayout()
-        self._said_instead.addWidget(
+        self._placeholder = QVBoxLayout()
+        self._placeholder.addWidget(
             Label(self.tr("Looking for models…"), "muted", name="lookingHere")
         )
-        self.column.addLayout(self._said_instead)
+        self.column.addLayout(self._placeholder)
         self._rows = ModelRows(after=self._order)
         self._rows.use.connect(self.use)
         self._rows.opened.connect(self.opened)
@@ -156,18 +160,20 @@ class ListPage(PartPage):
             self._build()
 
     def show_overview(self, overview: Overview) -> None:
+        """Show the models, if anything about them has changed."""
         changed = overview != self._overview
         self._overview = overview
         if changed:
             self._disk.show_use(overview)
-            self._notes.setText("\n".join(self._said(overview)))
+            self._notes.setText("\n".join(self._note_lines(overview)))
             self._notes.setVisible(bool(self._notes.text()))
             self._build()
 
     def show_facts(self, facts: Sequence[ListedFacts]) -> None:
-        for it in facts:
-            self._facts[it.id] = it
-            self._rows.show_facts(it)
+        """Show facts from models' files in their rows."""
+        for row_facts in facts:
+            self._facts[row_facts.id] = row_facts
+            self._rows.show_facts(row_facts)
 
     def show_problem(self, error: UserError) -> None:
         """Show why there is no list."""
@@ -175,20 +181,22 @@ class ListPage(PartPage):
         self._rows.show_models((), {}, anew=True)
         card = ProblemCard(error, [("lookAgain", "again", self.tr("Check again"))])
         card.acted.connect(self.again)
-        self._say_instead(card)
+        self._show_instead(card)
 
     def show_check(self, check: SystemCheck) -> None:
+        """Show the result of the hardware check."""
         self._computer.show_check(check)
 
-    def show_drop_hint(self, shown: bool) -> None:
+    def show_drop_hint(self, visible: bool) -> None:
         """Show or hide the hint that appears while a file is dragged over the page."""
-        self._drop.setVisible(shown)
+        self._drop.setVisible(visible)
 
     def focus_row(self, model: str) -> None:
         """Focus the row of a model, after its page was closed."""
         self._rows.focus_row(model)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Build the rows, which are not built while the page is hidden."""
         super().showEvent(event)
         self._build()
 
@@ -203,18 +211,23 @@ class ListPage(PartPage):
         order = cast(Order, self._order.currentData())
         words = self._filter.text()
         sizes = self._overview.sizes
-        found = [
-            RowContent(it, it.last_used, sizes.get(it.id, 0), self._current in (it.id, it.name))
-            for it in arranged(self._overview, self._facts, words, order)
+        contents = [
+            RowContent(
+                entry,
+                entry.last_used,
+                sizes.get(entry.id, 0),
+                self._current in (entry.id, entry.name),
+            )
+            for entry in arranged(self._overview, self._facts, words, order)
         ]
-        self._say_instead(None if found else self._nothing(words))
-        self._rows.show_models(found, self._facts, anew=anew)
+        self._show_instead(None if contents else self._nothing(words))
+        self._rows.show_models(contents, self._facts, anew=anew)
 
-    def _say_instead(self, said: QWidget | None) -> None:
+    def _show_instead(self, widget: QWidget | None) -> None:
         """Show a widget in place of the rows; None removes it."""
-        empty(self._said_instead)
-        if said is not None:
-            self._said_instead.addWidget(said)
+        empty(self._placeholder)
+        if widget is not None:
+            self._placeholder.addWidget(widget)
 
     def _nothing(self, words: str) -> QWidget:
         text = self.tr("No model matches “{words}”.").format(words=words.strip())
@@ -222,8 +235,8 @@ class ListPage(PartPage):
         button = UserAction("clearFilter", "close", clear, self._filter.clear).button()
         return ItemCard("nothingFound", (Label(text, "muted", wrap=True), 1), button)
 
-    def _said(self, overview: Overview) -> list[str]:
-        drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
+    def _note_lines(self, overview: Overview) -> list[str]:
+        drafters = [f"{name}: {served_words(targets)}" for name, targets in overview.served.items()]
         return [*drafters, *(translated(note) for note in overview.notes)]
 
     def _tools(self) -> FlowRow:
