@@ -83,7 +83,7 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Import chats and report what was read and what was not; --dry-run stores nothing."""
-    paths = [from_home(it) for it in args.what]
+    paths = [from_home(path) for path in args.what]
     files = list(read_files(paths, CancelToken(), app.documents.checked))
     chats = [chat for file in files for chat in file.chats]
     if not chats:
@@ -91,16 +91,18 @@ def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     said = reports(files, app.imports.known([chat.chat.id for chat in chats]))
     if not args.dry_run:
         app.imports.add(chats)
-    value = [{**asdict(it), "left_out": dict(it.left_out)} for it in said]
+    value = [{**asdict(report), "left_out": dict(report.left_out)} for report in said]
     out.value(
-        {"imported": 0 if args.dry_run else sum(it.taken for it in said), "files": value},
+        {"imported": 0 if args.dry_run else sum(report.taken for report in said), "files": value},
         lambda: told(said, done=not args.dry_run),
     )
     return 0
 
 
 def _nothing(files: Sequence[FileFound]) -> NothingImported:
-    reasons = [f"{_named(file, it.what)}: {it.why}" for file in files for it in file.not_read]
+    reasons = [
+        f"{_named(file, entry.what)}: {entry.why}" for file in files for entry in file.not_read
+    ]
     more = len(reasons) - _REASONS
     told = " ".join(reasons[:_REASONS])
     return NothingImported(
@@ -151,7 +153,9 @@ def _print(text: str, options: ExportOptions, out: Output) -> None:
 
 
 def _folder(app: App, name: str) -> str:
-    found = [it for it in app.folders.folders() if it.name.casefold() == name.casefold()]
+    found = [
+        folder for folder in app.folders.folders() if folder.name.casefold() == name.casefold()
+    ]
     if not found:
         raise ChatNotFound(
             N_("There is no folder “{name}”.", name=name),

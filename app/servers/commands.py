@@ -33,11 +33,11 @@ _KINDS = {
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = [(it, app.servers.info(it.id)) for it in app.servers.list()]
+    found = [(profile, app.servers.info(profile.id)) for profile in app.servers.list()]
     out.value(
         [_described(profile, info) for profile, info in found],
         lambda: (
-            table([(it.name, it.address, found_line(info)) for it, info in found])
+            table([(profile.name, profile.address, found_line(info)) for profile, info in found])
             or N_("No servers yet; `hearth servers add NAME ADDRESS` adds one.")
         ),
     )
@@ -53,9 +53,11 @@ def _test(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     profile = app.servers.find(args.what)
-    naming = app.library.settings_naming(app.settings.read(), lambda it: it.server == profile.id)
+    naming = app.library.settings_naming(
+        app.settings.read(), lambda entry: entry.server == profile.id
+    )
     app.servers.remove(profile.id)
-    settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
+    settings = change_settings(app, {name: getattr(Settings(), name) for name in naming})
     lines = (f"Removed “{profile.name}”.", *reset_in_words(settings))
     out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(lines))
     return 0
@@ -64,7 +66,9 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     """Add a server, or change the one with this name; its key stays unless a new one is given."""
     servers = app.servers
-    named = (it for it in servers.list() if it.name.casefold() == args.what.casefold())
+    named = (
+        profile for profile in servers.list() if profile.name.casefold() == args.what.casefold()
+    )
     before = next(named, None)
     profile = ServerProfile(
         before.id if before else "",
@@ -144,8 +148,10 @@ def found_line(info: ServerInfo | None) -> str:
         return N_("not looked at yet")
     drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("does not tell of MTP")}
     models = [
-        f"{short_name(it.id)} (context {it.context:,})" if it.context else short_name(it.id)
-        for it in info.models[:5]
+        f"{short_name(model.id)} (context {model.context:,})"
+        if model.context
+        else short_name(model.id)
+        for model in info.models[:5]
     ]
     more = len(info.models) - len(models)
     listed = ", ".join(models) or N_("no models")
@@ -157,7 +163,7 @@ def found_line(info: ServerInfo | None) -> str:
         )
     )
     # A server's description of itself could contain control sequences for the terminal.
-    return "".join(it for it in line if it.isprintable())
+    return "".join(character for character in line if character.isprintable())
 
 
 def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any]:
@@ -173,7 +179,7 @@ def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any
         told |= {
             "kind": info.kind,
             "version": info.version,
-            "models": [{"id": it.id, "context": it.context} for it in info.models],
+            "models": [{"id": model.id, "context": model.context} for model in info.models],
             "mtp": info.mtp,
         }
     return told

@@ -131,7 +131,9 @@ class ServerList(QObject):
 
         def work() -> tuple[ServerProfile, str]:
             parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
-            before = next((it for it in self._servers.list() if it.id == profile.id), None)
+            before = next(
+                (server for server in self._servers.list() if server.id == profile.id), None
+            )
             kept = self._servers.save(profile, key, take_key=take_key)
             if parted:
                 return kept, N_(

@@ -58,8 +58,8 @@ class Servers:
 
     def leaves(self, profile_id: str) -> bool:
         """Return whether text for a server leaves this computer; True for an unknown server."""
-        found = (it for it in self.list() if it.id == profile_id)
-        return all(not is_loopback(it.host) for it in found)
+        found = (profile for profile in self.list() if profile.id == profile_id)
+        return all(not is_loopback(profile.host) for profile in found)
 
     def info(self, profile_id: str) -> ServerInfo | None:
         """Return the result of the server's last test, without connecting to it."""
@@ -170,7 +170,10 @@ class Servers:
             info = identify(
                 OpenAiClient(client, normalised.address, headers, called, variable=variable)
             )
-        if any(it.id == normalised.id and it.address == normalised.address for it in self.list()):
+        if any(
+            server.id == normalised.id and server.address == normalised.address
+            for server in self.list()
+        ):
             self._store.keep_info(normalised.id, info)
         return info
 
@@ -206,8 +209,8 @@ class Servers:
 
     def _moved(self, profile: ServerProfile) -> ServerProfile | None:
         """Return the stored profile, if its origin differs from that of this one."""
-        kept = (it for it in self.list() if it.id == profile.id)
-        return next((it for it in kept if it.origin != profile.origin), None)
+        kept = (server for server in self.list() if server.id == profile.id)
+        return next((server for server in kept if server.origin != profile.origin), None)
 
     def _forget_key(self, profile: ServerProfile) -> None:
         """Forget the key of a former origin; if the keyring fails, the key stays there unused."""

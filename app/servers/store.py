@@ -61,7 +61,7 @@ class ServerStore:
         if row is None or row["facts"] is None:
             return None
         values = json.loads(row["facts"])
-        models = tuple(ServedModel(**it) for it in values.pop("models"))
+        models = tuple(ServedModel(**model) for model in values.pop("models"))
         return ServerInfo(**values, models=models)
 
     def keep_info(self, profile_id: str, info: ServerInfo) -> None:

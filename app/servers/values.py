@@ -117,7 +117,7 @@ def normalised_name(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return "".join(it if it.isprintable() else "\ufffd" for it in text.strip())
+    return "".join(character if character.isprintable() else "\ufffd" for character in text.strip())
 
 
 def short_name(model: str) -> str:

@@ -235,8 +235,8 @@ class App:
         def offers() -> list[str]:
             sizes = self.recommending.catalogue().sizes
             return sorted(
-                (it for it in sizes if sizes[it].role == "embedding"),
-                key=lambda it: sizes[it].variants[0].gb.value,
+                (model for model in sizes if sizes[model].role == "embedding"),
+                key=lambda model: sizes[model].variants[0].gb.value,
             )
 
         # A separate engine, so that this model is loaded beside the chat's model.

@@ -71,7 +71,7 @@ class LocalVllm:
         """Return whether vLLM is installed, can be or cannot be installed, and why it cannot."""
         if self.installed() is not None:
             return "installed", ""
-        status = next(it for it in availability(self.home) if it.name == "vllm")
+        status = next(engine for engine in availability(self.home) if engine.name == "vllm")
         impossible = sys.platform == "darwin"
         return ("impossible" if impossible else "possible"), status.why_not or ""
 
@@ -123,7 +123,7 @@ class LocalVllm:
 
     def staying(self) -> tuple[StayingWorker, ...]:
         """List the workers that outlive a command, or that several Hearths can share."""
-        found = ((it.offer, it.state()) for it in self._shared())
+        found = ((worker.offer, worker.state()) for worker in self._shared())
         return tuple(
             StayingWorker(offer.name, offer.process, *state)
             for offer, state in found
@@ -132,12 +132,12 @@ class LocalVllm:
 
     def end_staying(self) -> tuple[str, ...]:
         """End these workers, even those in use; return the names of their models."""
-        return tuple(it.offer.name for it in self._shared() if it.end(used=True))
+        return tuple(worker.offer.name for worker in self._shared() if worker.end(used=True))
 
     def end_unused(self) -> None:
         """End the workers that nobody uses, because their memory is needed."""
-        for it in self._shared():
-            it.end(used=False)
+        for worker in self._shared():
+            worker.end(used=False)
 
     def _shared(self) -> Iterator[OfferedWorker]:
         if self.wsl is None and self.home.exists():
@@ -196,5 +196,8 @@ def _cards() -> tuple[Card, ...]:
         found = nvidia(load_nvml())[2]
     except UserError:
         return ()
-    made = (Card(it.name, float(".".join(map(str, it.capability))), it.total_bytes) for it in found)
+    made = (
+        Card(card.name, float(".".join(map(str, card.capability))), card.total_bytes)
+        for card in found
+    )
     return tuple(sorted(made, key=lambda card: -card.total_bytes))

@@ -164,7 +164,7 @@ class WindowApp:
         from app.help.presenters import AboutHearth
 
         def vllm() -> str:
-            found = next(it for it in self._app.availability() if it.name == "vllm")
+            found = next(engine for engine in self._app.availability() if engine.name == "vllm")
             return found.about.removeprefix("vLLM ")
 
         return AboutHearth(vllm, lambda: self.licences, self.tasks)

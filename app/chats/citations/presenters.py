@@ -57,6 +57,6 @@ class Citations(QObject):
 
 def _key(path: Sequence[StoredMessage], text: str) -> tuple[str, ...]:
     """Return a cache key that contains everything on which the verdicts depend."""
-    attached = (it.sha256 for message in path for it in message.attachments)
-    told = (it.document for message in path for it in message.sources)
+    attached = (attachment.sha256 for message in path for attachment in message.attachments)
+    told = (source.document for message in path for source in message.sources)
     return (path[-1].id, text, *dict.fromkeys((*attached, *told)))

@@ -77,7 +77,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
         thinking_budget=args.think_budget,
         anyway=args.anyway,
         under=layers_of(app, args.assistant),
-        collections=tuple(app.knowledge.find(it).id for it in args.docs) or None,
+        collections=tuple(app.knowledge.find(collection).id for collection in args.docs) or None,
     )
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
@@ -114,8 +114,8 @@ def _collections(
         chosen = options.collections or ()
     else:
         chosen = app.preparing.collections_of(options, app.chats.chat(args.chat).id)
-    there = {it.id for it in app.knowledge.collections()}
-    return [app.knowledge.state(it) for it in chosen if it in there]
+    there = {collection.id for collection in app.knowledge.collections()}
+    return [app.knowledge.state(collection) for collection in chosen if collection in there]
 
 
 def answer_built_in(app: App, out: Output) -> int:

@@ -99,7 +99,7 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
         out.value(
             [asdict(copy) for copy in copies],
             lambda: (
-                table([(it.path.name, _when(it.made), size(it.size)) for it in copies])
+                table([(copy.path.name, _when(copy.made), size(copy.size)) for copy in copies])
                 or N_("There are no copies yet.")
             ),
         )
@@ -116,7 +116,7 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
 
 
 def _in_trash(app: App, called: str) -> Chat:
-    found = [it for it in app.chat_lists.page(TRASH, 0, _EVERY) if it.id.startswith(called)]
+    found = [chat for chat in app.chat_lists.page(TRASH, 0, _EVERY) if chat.id.startswith(called)]
     if len(found) != 1:
         raise ChatNotFound(
             N_("There is no chat “{called}” in the trash.", called=called),

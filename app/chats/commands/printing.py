@@ -235,35 +235,35 @@ def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
 
 def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
     """Print which quotes of an answer are not where it says they are."""
-    found = sum(it.verdict in {"found", "place_unchecked"} for it in citations)
+    found = sum(citation.verdict in {"found", "place_unchecked"} for citation in citations)
     if citations:
         out.note(
             N_("{found} of {count} quotes stand in the files.", found=found, count=len(citations))
         )
-    for it in citations:
-        where = " and ".join(location_words(span.place) for span in it.spans)
-        if it.verdict == "elsewhere":
+    for citation in citations:
+        where = " and ".join(location_words(span.place) for span in citation.spans)
+        if citation.verdict == "elsewhere":
             out.note(
                 N_(
                     "Not where the answer says, but in {name}, {where}: “{quote}”",
-                    name=it.name,
+                    name=citation.name,
                     where=where,
-                    quote=it.quote,
+                    quote=citation.quote,
                 )
             )
-        elif it.verdict == "place_unchecked":
+        elif citation.verdict == "place_unchecked":
             out.note(
                 N_(
                     "The words stand in {name}, {where}, but the place that the answer names "
                     "could not "
                     "be checked: “{quote}”",
-                    name=it.name,
+                    name=citation.name,
                     where=where,
-                    quote=it.quote,
+                    quote=citation.quote,
                 )
             )
-        elif it.verdict == "not_found":
-            out.note(N_("Not in the files: “{quote}”", quote=it.quote))
+        elif citation.verdict == "not_found":
+            out.note(N_("Not in the files: “{quote}”", quote=citation.quote))
 
 
 def _value(heard: _Heard, done: Done) -> dict[str, Any]:
@@ -290,26 +290,30 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
     Positions refer to a file's whole text, except in `spans`, which count within its pages; `at` is
     the position of a quote in the answer without its markup.
     """
-    documents = {it.document.sha256: it.document for it in heard.files}
+    documents = {file.document.sha256: file.document for file in heard.files}
     value: dict[str, Any] = {}
     if heard.files:
-        value["files"] = [asdict(it.attachment) for it in heard.files]
+        value["files"] = [asdict(file.attachment) for file in heard.files]
     if heard.collections:
-        value["collections"] = [_collection(it) for it in heard.collections]
+        value["collections"] = [_collection(collection) for collection in heard.collections]
     if heard.sources:
-        value["sources"] = [asdict(it) for it in heard.sources]
+        value["sources"] = [asdict(source) for source in heard.sources]
         value["passages"] = [
-            _passage(it, documents[it.document]) for it in heard.sources if it.document in documents
+            _passage(source, documents[source.document])
+            for source in heard.sources
+            if source.document in documents
         ]
     if heard.citations:
-        value["citations"] = [_cited(it, documents.get(it.document)) for it in heard.citations]
+        value["citations"] = [
+            _cited(citation, documents.get(citation.document)) for citation in heard.citations
+        ]
     return value
 
 
 def _collection(state: CollectionState) -> dict[str, Any]:
     """Return the JSON of how far a collection is read."""
     counts = ("files", "waiting", "unreadable", "scans", "partly_read", "empty")
-    return {"name": state.collection.name, **{it: getattr(state, it) for it in counts}}
+    return {"name": state.collection.name, **{count: getattr(state, count) for count in counts}}
 
 
 def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
@@ -340,7 +344,7 @@ def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
         "file": citation.name or None,
         **place,
         "document": citation.document or None,
-        "spans": [asdict(it) for it in citation.spans],
+        "spans": [asdict(span) for span in citation.spans],
         "at": {"start": citation.start, "end": citation.end},
     }
 

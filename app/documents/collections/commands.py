@@ -73,10 +73,14 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
 
     began = 0.0
     try:
-        for it in interruptible(work):
-            if time.monotonic() - began > 0.1 or it.done == it.total:
+        for progress in interruptible(work):
+            if time.monotonic() - began > 0.1 or progress.done == progress.total:
                 began = time.monotonic()
-                out.rewrite(f"{_DOING[it.doing]}: {it.done:,} of {it.total:,}  {it.file}"[:100])
+                out.rewrite(
+                    f"{_DOING[progress.doing]}: {progress.done:,} of {progress.total:,}  {progress.file}"[
+                        :100
+                    ]
+                )
     finally:
         out.rewrite("")
 
@@ -84,27 +88,29 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
 def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
     state = app.knowledge.state(collection.id)
     files = app.knowledge.files(collection.id)
-    unreadable = [it for it in files if it.state == "unreadable"]
-    for it in files:
-        if it.state == "unreadable":
-            out.note(N_("{name} cannot be read. {why} {do}", name=it.name, why=it.why, do=it.do))
-        elif it.state in _STATES:
-            out.note(f"{it.name}: {_said(it)}.")
+    unreadable = [file for file in files if file.state == "unreadable"]
+    for file in files:
+        if file.state == "unreadable":
+            out.note(
+                N_("{name} cannot be read. {why} {do}", name=file.name, why=file.why, do=file.do)
+            )
+        elif file.state in _STATES:
+            out.note(f"{file.name}: {_said(file)}.")
     for trouble in state.troubles:
         out.note(f"{trouble.path}: {trouble.why}")
     if not state.model and (why := app.knowledge.embedder().why):
         out.note(N_("Words alone are searched. {why}", why=why))
     out.value(
-        {**_state(state), "unreadable_files": [_file(it) for it in unreadable]},
+        {**_state(state), "unreadable_files": [_file(file) for file in unreadable]},
         lambda: _summary(state),
     )
 
 
 def _list(app: App, _args: argparse.Namespace, out: Output) -> int:
-    states = [app.knowledge.state(it.id) for it in app.knowledge.collections()]
-    rows = [(it.collection.name, _summary(it)) for it in states]
+    states = [app.knowledge.state(collection.id) for collection in app.knowledge.collections()]
+    rows = [(state.collection.name, _summary(state)) for state in states]
     out.value(
-        [_state(it) for it in states],
+        [_state(state) for state in states],
         lambda: (
             table(rows) or N_("No collections yet; `hearth docs add COLLECTION PATH` makes one.")
         ),
@@ -120,10 +126,10 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
         *(str(path) for path in state.collection.paths),
         *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
         "",
-        table([(it.name, size(it.size), _said(it)) for it in files])
+        table([(file.name, size(file.size), _said(file)) for file in files])
         or N_("There are no files in it yet."),
     ]  # fmt: skip
-    out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
+    out.value({**_state(state), "files": [_file(file) for file in files]}, lambda: "\n".join(lines))
     return 0
 
 
@@ -146,11 +152,11 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
         )
     _tell_not_read(state, out)
     out.value(
-        [passage_value(it) for it in found],
+        [passage_value(passage) for passage in found],
         lambda: (
             "\n\n".join(
-                f"{it.file}, {location_words(it.place)} ({' and '.join(it.by)})\n{it.text.strip()}"
-                for it in found
+                f"{passage.file}, {location_words(passage.place)} ({' and '.join(passage.by)})\n{passage.text.strip()}"
+                for passage in found
             )
             or N_("Nothing was found.")
         ),
@@ -162,8 +168,12 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
     """Print where a quote is, word for word, or that it is not there."""
     collection = app.knowledge.find(args.what)
     found = app.knowledge.check([collection.id], args.quote)
-    documents = app.knowledge.documents(it.document for it in found)
-    places = [_place(it, documents[it.document]) for it in found if it.document in documents]
+    documents = app.knowledge.documents(passage.document for passage in found)
+    places = [
+        _place(passage, documents[passage.document])
+        for passage in found
+        if passage.document in documents
+    ]
     _tell_not_read(app.knowledge.state(collection.id), out)
     nowhere = {"found": False, "file": None, "page": None, "start": None, "end": None}
     value = {**places[0], "also": places[1:]} if places else nowhere
@@ -171,8 +181,8 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
         value,
         lambda: (
             "\n".join(
-                f"{it.name}, {' and '.join(location_words(span.place) for span in it.spans)}"
-                for it in found
+                f"{passage.name}, {' and '.join(location_words(span.place) for span in passage.spans)}"
+                for passage in found
             )
             or N_("These words stand nowhere in the collection.")
         ),

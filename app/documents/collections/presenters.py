@@ -105,11 +105,11 @@ class Collections(QObject):
 
     def all(self) -> list[DocumentCollection]:
         """Return all collections, sorted by name."""
-        return [it.collection for it in self.states]
+        return [state.collection for state in self.states]
 
     def state(self, collection: str) -> CollectionState | None:
         """Return the state of a collection; None if there is none with this id."""
-        return next((it for it in self.states if it.collection.id == collection), None)
+        return next((state for state in self.states if state.collection.id == collection), None)
 
     def look(self) -> None:
         """Read the states of all collections."""
@@ -127,7 +127,7 @@ class Collections(QObject):
             from app.models.discover.presenters.offering import embedder_offer
 
             status = self._knowledge().embedder()
-            offers = (embedder_offer(self._catalogue(), it) for it in status.offers)
+            offers = (embedder_offer(self._catalogue(), offer) for offer in status.offers)
             return status, next(filter(None, offers), None)
 
         def have(found: tuple[EmbedderStatus, Offer | None]) -> None:
@@ -155,7 +155,9 @@ class Collections(QObject):
             if knowledge.collections():
                 from app.documents.collections.services.indexing import Manners
 
-                manners = Manners(self._busy, lambda it: cancel.wait(min(it, _LONGEST_REST_S)))
+                manners = Manners(
+                    self._busy, lambda seconds: cancel.wait(min(seconds, _LONGEST_REST_S))
+                )
                 yield from knowledge.work(cancel, manners)
 
         self._task = self._tasks.stream(
@@ -260,13 +262,13 @@ class Collections(QObject):
 
         knowledge, states = self._knowledge(), []
         error: UserError | None = None
-        for it in knowledge.collections():
+        for collection in knowledge.collections():
             try:
-                states.append(knowledge.state(it.id))
+                states.append(knowledge.state(collection.id))
             except CollectionUnknown:
                 continue  # it was removed just now
             except UserError as fault:
-                states.append(CollectionState(it))
+                states.append(CollectionState(collection))
                 error = fault
         return tuple(states), error
 

@@ -125,21 +125,21 @@ def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Charact
     seen = 0  # the number of characters before the latest white space
     base: _Segment | None = None
     last: _Segment | None = None  # the previous superscript
-    for it in drawn:
-        if it[0].isspace():
-            found.append(it)
+    for glyph in drawn:
+        if glyph[0].isspace():
+            found.append(glyph)
             continue
-        box = _bounds(words, it[1]) if last or it[0] in _RAISABLE else None
+        box = _bounds(words, glyph[1]) if last or glyph[0] in _RAISABLE else None
         if last is None:
             base = _bounds(words, found[seen - 1][1]) if box and seen else None
         is_raised = joined = False
         if box is not None and base is not None:
-            is_raised = it[0] in _RAISABLE and box.is_raised_behind(base, last or base)
+            is_raised = glyph[0] in _RAISABLE and box.is_raised_behind(base, last or base)
             joined = last is not None and box.follows(last) and box.is_beside(base)
         if is_raised or joined:
             del found[seen:]
         last = box if is_raised else None
-        found.append((raised(it[0]), it[1]) if is_raised else it)
+        found.append((raised(glyph[0]), glyph[1]) if is_raised else glyph)
         seen = len(found)
     return found
 
@@ -157,17 +157,20 @@ def _rectangles(words: PdfTextPage) -> Iterator[_Segment]:
 def _segments(rectangles: Iterable[_Segment]) -> Iterator[_Segment]:
     """Join the pieces of a line that are drawn one after another with at most a word's gap."""
     last: _Segment | None = None
-    for it in rectangles:
-        if last is not None and last.is_beside(it):
-            gap = it.left - last.right
-            if -last.height <= gap <= _WORD_GAP * max(last.height, it.height):
+    for rectangle in rectangles:
+        if last is not None and last.is_beside(rectangle):
+            gap = rectangle.left - last.right
+            if -last.height <= gap <= _WORD_GAP * max(last.height, rectangle.height):
                 last = _Segment(
-                    last.left, it.right, min(last.bottom, it.bottom), max(last.top, it.top)
+                    last.left,
+                    rectangle.right,
+                    min(last.bottom, rectangle.bottom),
+                    max(last.top, rectangle.top),
                 )
                 continue
         if last is not None:
             yield last
-        last = it
+        last = rectangle
     if last is not None:
         yield last
 
@@ -216,10 +219,10 @@ def _runs(
     The third value is whether the part is in the same line as the one before.
     """
     line: list[Character] = []
-    for it in (*drawn, _BREAK):
-        if it[0] not in "\r\n":
-            line.append(it)
-            if it[0] not in HYPHENS:
+    for segment in (*drawn, _BREAK):
+        if segment[0] not in "\r\n":
+            line.append(segment)
+            if segment[0] not in HYPHENS:
                 continue
         yield from _parts(words, line, gutter)
         line = []

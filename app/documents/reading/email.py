@@ -61,17 +61,17 @@ def read_email(data: bytes, into: Collected, read: ReadAttached) -> None:
             if part.strip():
                 left = _MOST_ATTACHED - len(attached)
                 attached += _read(_QUOTED.sub(rb"\1", part), into, read, left)
-    for it in attached:
-        if it.left_out:
+    for file in attached:
+        if file.left_out:
             into.unread.add(Unread.ATTACHMENTS)
-        for section in it.read.sections if it.read is not None else ():
+        for section in file.read.sections if file.read is not None else ():
             place = section.place
-            title = it.name
+            title = file.name
             if place.kind not in {LocationKind.WHOLE, LocationKind.ATTACHMENT}:
-                title = f"{it.name}, {location_words(place)}"
+                title = f"{file.name}, {location_words(place)}"
             if section.text.strip():
                 into.add(LocationKind.ATTACHMENT, section.text, title)
-        into.unread |= it.read.unread if it.read is not None else set()
+        into.unread |= file.read.unread if file.read is not None else set()
 
 
 def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_Attached]:
@@ -83,7 +83,9 @@ def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_
     for number, part in enumerate(files, 1):
         attached.append(_attached(part, number, read if number <= most else None, into.left))
     if attached:
-        named = (f"{it.name} ({it.left_out})" if it.left_out else it.name for it in attached)
+        named = (
+            f"{file.name} ({file.left_out})" if file.left_out else file.name for file in attached
+        )
         lines.append(f"Attachments: {', '.join(named)}")
     into.add(LocationKind.MESSAGE, "\n".join(lines) + "\n\n" + words, headers["Subject"])
     return attached
@@ -103,7 +105,7 @@ def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int)
         found = read(data, name, most)
     except Unreadable:
         return _Attached(name, None, "not read")
-    seen = [it for it in found.sections if it.text.strip()]
+    seen = [section for section in found.sections if section.text.strip()]
     if not seen:
         return _Attached(name, None, "not read: a picture" if found.scanned else "no text in it")
     if found.scanned:

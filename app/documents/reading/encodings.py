@@ -156,7 +156,7 @@ def _detected(data: bytes) -> str:
             known = len(_BEYOND.findall(b"".join(dict.fromkeys(others))))
             if known < _LEAST_BYTES or (few and _CASES.search(text)):
                 raise Unreadable(Fault.ENCODING)
-            return "".join(_line(it, encoding) for it in lines)
+            return "".join(_line(line, encoding) for line in lines)
     encoding = "cp1252" if windows is not None and _is_plausible(windows) else ""
     words = len(set(_WORDS_BEYOND.findall(rest)))
     if not encoding or words >= _LEAST_WORDS or _ICELANDIC.search(windows or ""):
@@ -171,7 +171,7 @@ def _detected(data: bytes) -> str:
 def _line(line: bytes, encoding: str) -> str:
     """Decode a line; two Chinese letters can be valid UTF-8 by chance, more hardly ever."""
     text = _utf8(line)
-    by_chance = text is None or sum(it > "\x7f" for it in text) < _LEAST_LETTERS
+    by_chance = text is None or sum(character > "\x7f" for character in text) < _LEAST_LETTERS
     return line.decode(encoding, errors="replace") if by_chance else text or ""
 
 
@@ -200,5 +200,6 @@ def _is_plausible(text: str) -> bool:
 def _is_sane(text: str) -> bool:
     """Return whether a text has no characters that only a wrong encoding produces."""
     return not any(
-        unicodedata.category(it) in {"Co", "Cn", "Cs"} or "\x7f" <= it <= "\x9f" for it in set(text)
+        unicodedata.category(character) in {"Co", "Cn", "Cs"} or "\x7f" <= character <= "\x9f"
+        for character in set(text)
     )

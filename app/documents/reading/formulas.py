@@ -92,7 +92,7 @@ def mathml_text(formula: ET.Element) -> str:
 
 
 def _plain(text: str) -> str:
-    text = _LETTERS.sub(lambda it: unicodedata.normalize("NFKC", it[0]), text)
+    text = _LETTERS.sub(lambda letter: unicodedata.normalize("NFKC", letter[0]), text)
     return " ".join(text.split()) or ""
 
 

@@ -96,7 +96,7 @@ class AutomaticNumbers:
             return 0
         levels = {**self._lists[found[0]].levels, **found[2]}
         by_style = {level.style: at for at, level in levels.items() if level.style}
-        return next((by_style[it] for it in styles if it in by_style), 0)
+        return next((by_style[name] for name in styles if name in by_style), 0)
 
     def next(self, number: str, at: int) -> str:
         """Count a paragraph of a list and return its number as shown; "" if it has none."""
@@ -143,10 +143,10 @@ def _shown(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> s
 
 def _level(found: ET.Element) -> tuple[int, _Level]:
     form, width = "decimal", 0
-    for it in found.iter("numFmt"):
-        form = it.get("val", "decimal")
+    for element in found.iter("numFmt"):
+        form = element.get("val", "decimal")
         if form == "custom":  # as in “001, 002, 003”; its neighbour is for older programs
-            width = len(it.get("format", "").partition(",")[0])
+            width = len(element.get("format", "").partition(",")[0])
             form = "decimal"
             break
     restart = found.find("lvlRestart")

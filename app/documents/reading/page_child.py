@@ -107,7 +107,7 @@ def _marks(page: PdfPage, spans: Iterable[tuple[int, int]], known: str) -> list[
         found: list[Rectangle] = []
         for characters in wanted:
             lines = _lines(_boxes(words, (places[at] for at in characters if at in places)))
-            seen = [it for it in (_seen(page, line) for line in lines) if it is not None]
+            seen = [found for found in (_seen(page, line) for line in lines) if found is not None]
             if not seen:
                 return None
             found += seen

@@ -65,7 +65,7 @@ class PageDrawer:
             "path": str(path),
             "number": section.place.number,
             "width": max(1, width),
-            "spans": [(it.start, it.end) for it in spans],
+            "spans": [(span.start, span.end) for span in spans],
             "text": sha256(section.text.encode()).hexdigest(),
             "limits": asdict(self._limits),
         }
@@ -96,7 +96,7 @@ class PageDrawer:
 
 def _page_of(said: Mapping[str, Any], limits: Limits) -> DrawnPage:
     """Parse the child's answer, which is untrusted. Raises ValueError, KeyError and TypeError."""
-    width, height, stride = (int(said[it]) for it in ("width", "height", "stride"))
+    width, height, stride = (int(said[field]) for field in ("width", "height", "stride"))
     fits = min(width, height) > 0 and width * height <= limits.view_pixels * 1.1
     if not fits or not 3 * width <= stride <= 3 * width + 64:
         raise ValueError("this is no page")

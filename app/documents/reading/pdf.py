@@ -66,11 +66,11 @@ def _is_picture(page: PdfPage, text: str) -> bool:
 
     kinds = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
     found = list(islice(page.get_objects(kinds), _MOST_OBJECTS))
-    images = [it for it in found if it.type == raw.FPDF_PAGEOBJ_IMAGE]
+    images = [image for image in found if image.type == raw.FPDF_PAGEOBJ_IMAGE]
     if not text.strip():
         return bool(images) or len(found) >= _DRAWN
     width, height = page.get_size()
-    return any(_share(it, width, height) >= _MOST_OF_PAGE for it in images)
+    return any(_share(image, width, height) >= _MOST_OF_PAGE for image in images)
 
 
 def _share(image: PdfObject, width: float, height: float) -> float:
@@ -95,7 +95,7 @@ def open_pdf(path: Path | bytes) -> PdfDocument:
 
 def text_of_page(words: PdfTextPage) -> str:
     """Return the raw text of a page; `Collected.add` cleans it."""
-    return _HYPHEN.sub("-\n", "".join(it for it, _ in in_reading_order(words)))
+    return _HYPHEN.sub("-\n", "".join(text for text, _ in in_reading_order(words)))
 
 
 def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:

@@ -86,7 +86,7 @@ def read_rtf(data: bytes, into: Collected) -> None:
             outline.write(f"{line}\n")
     outline.end()
     for part, texts in reader.beside.items():
-        said = "\n\n".join(dict.fromkeys(filter(None, (it.strip() for it in texts))))
+        said = "\n\n".join(dict.fromkeys(filter(None, (text.strip() for text in texts))))
         if said:
             into.add(LocationKind.HEADING, f"({part}s)\n\n{said}", f"{part.capitalize()}s")
 

@@ -158,7 +158,7 @@ class _Slide(XmlReader):
         """Count a paragraph of a list and return its number as shown."""
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1
         number = self._counts[self._level] = self._counts.get(self._level, first - 1) + 1
-        name = next((it for it in _NUMBERED if form.startswith(it)), "arabic")
+        name = next((prefix for prefix in _NUMBERED if form.startswith(prefix)), "arabic")
         written = numeral(number, _NUMBERED[name])
         if form.endswith("ParenBoth"):
             return f"({written})"
@@ -200,16 +200,16 @@ class _Slide(XmlReader):
     def _end_picture(self, sides: tuple[str, str]) -> None:
         self.has_picture = True
         self._picture = None
-        if all(it.isdigit() and len(it) < 10 and int(it) >= _LARGE for it in sides):
+        if all(side.isdigit() and len(side) < 10 and int(side) >= _LARGE for side in sides):
             self._unread.add(Unread.PICTURES)
 
     def _end_paragraph(self) -> None:
         text = in_line(self._pieces)
         self._pieces = []
         if not self._number:
-            self._counts = {at: it for at, it in self._counts.items() if at < self._level}
+            self._counts = {at: count for at, count in self._counts.items() if at < self._level}
         else:
-            self._counts = {at: it for at, it in self._counts.items() if at <= self._level}
+            self._counts = {at: count for at, count in self._counts.items() if at <= self._level}
         if self._number and text.strip():
             text = f"{self._number} {text}"
         if self._shape_is_hidden or self._kind == "sldNum":

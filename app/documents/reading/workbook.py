@@ -97,9 +97,9 @@ def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
 def _has_open_formulas(source: Path | BinaryIO, most_unpacked: int) -> bool:
     """Return whether there are formulas without results, which some programs do not compute."""
     package = Package(source, most_unpacked)
-    sheets = (it for it in package.names if it.startswith("xl/worksheets/"))
+    sheets = (name for name in package.names if name.startswith("xl/worksheets/"))
     try:
-        return any(package.has(it, _OPEN_FORMULA, _MOST_OPEN) for it in sheets)
+        return any(package.has(sheet, _OPEN_FORMULA, _MOST_OPEN) for sheet in sheets)
     finally:
         package.close()
 
@@ -192,7 +192,7 @@ def _beside(look: _Look, title: str) -> Iterator[str]:
         yield f"\n(beside the cells)\n{look.drawn}"
     for kind in ("Header", "Footer"):
         texts = dict.fromkeys(
-            " ".join(_MARGIN_CODE.sub(lambda it: _of_margin(it, title), text).split())
+            " ".join(_MARGIN_CODE.sub(lambda match: _of_margin(match, title), text).split())
             for name, text in look.margins.items()
             if name.endswith(kind)
         )

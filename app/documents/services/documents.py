@@ -49,7 +49,7 @@ class Documents:
 
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
         """Read a file to attach to a message. Raises DocumentNotRead and Cancelled."""
-        name = "".join(it if it.isprintable() else " " for it in path.name)
+        name = "".join(character if character.isprintable() else " " for character in path.name)
         if path.is_dir():
             raise DocumentNotRead(
                 N_("{name} cannot be attached.", name=name),
@@ -134,7 +134,7 @@ class Documents:
 
     def state_of(self, sha256: str) -> CopyState:
         """Return whether a file can be viewed as it was read. Its hash is computed once."""
-        states = [self._copies.state(sha256), *(it for _, it in self._originals_of(sha256))]
+        states = [self._copies.state(sha256), *(state for _, state in self._originals_of(sha256))]
         return min(states, key=("here", "changed", "missing").index)
 
     def copy_of(self, sha256: str) -> Path | None:

@@ -19,7 +19,7 @@ class SystemMicrophone:
         import miniaudio
 
         # Without a device, the null backend would return silence.
-        real = [it for it in miniaudio.Backend if it is not miniaudio.Backend.NULL]
+        real = [backend for backend in miniaudio.Backend if backend is not miniaudio.Backend.NULL]
         try:
             device = miniaudio.CaptureDevice(
                 input_format=miniaudio.SampleFormat.SIGNED16,

@@ -324,7 +324,7 @@ def _length(text: str) -> int:
 def _last_end(text: str, start: int, most: int) -> int | None:
     """Return the end of the last paragraph, line, sentence or word in a range; None if none."""
     for ends in _ENDS:
-        found = [it.end() for it in ends.finditer(text, start, most)]
+        found = [match.end() for match in ends.finditer(text, start, most)]
         if found:
             return found[-1]
     return None
@@ -517,7 +517,7 @@ def prompt_parts(
         documents: The files by SHA-256.
         taken: The media that the model accepts; a sentence replaces all others.
     """
-    words = [it for it in sources if it.origin not in SHOWN]
+    words = [source for source in sources if source.origin not in SHOWN]
     parts = list(_file_parts(words, documents))
     if parts:
         parts.insert(0, PromptPart("app", INTRODUCTION))
@@ -565,7 +565,9 @@ def _media_parts(
         medium = document.medium
         name = source.name
         if source.place:
-            page = next((it for it in document.pages if it.number == source.place), None)
+            page = next(
+                (scanned for scanned in document.pages if scanned.number == source.place), None
+            )
             medium = page.medium if page is not None else None
             name = f"{name}, page {source.place}"
         if medium is None:
@@ -605,14 +607,14 @@ def _pages(document: Document) -> str:
 def _file_parts(
     sources: Sequence[PromptSource], documents: Mapping[str, Document]
 ) -> Iterator[PromptPart]:
-    for (digest, name), group in groupby(sources, lambda it: (it.document, it.name)):
+    for (digest, name), group in groupby(sources, lambda source: (source.document, source.name)):
         document = documents.get(digest)
         if document is None:
             continue
         chosen = list(group)
         for said in left_out(name, document):
             yield PromptPart("app", said)
-        if any(not it.place for it in chosen):
+        if any(not source.place for source in chosen):
             for section in document.sections:
                 if section.text.strip():
                     yield _told(name, section.place, section.text)
@@ -620,35 +622,35 @@ def _file_parts(
         share = share_of(AttachedFile(name, document), chosen)
         why = " Nothing in it matches the question: this is its beginning." * share.unmatched
         yield PromptPart("app", f"Of {name}, {share} are here.{why}")
-        for it in chosen:
-            if not 0 < it.place <= len(document.sections):
+        for source in chosen:
+            if not 0 < source.place <= len(document.sections):
                 continue  # an imported chat is untrusted
-            section = document.sections[it.place - 1]
-            yield _told(name, section.place, section.text[it.start : it.end])
+            section = document.sections[source.place - 1]
+            yield _told(name, section.place, section.text[source.start : source.end])
 
 
 def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt."""
     document = file.document
-    mine = [it for it in sources if it.document == document.sha256]
+    mine = [source for source in sources if source.document == document.sha256]
     shown = {it.place for it in mine if it.origin in SHOWN}
-    whole = any(not it.place for it in mine) or len(shown) == len(document.sections) > 0
+    whole = any(not source.place for source in mine) or len(shown) == len(document.sections) > 0
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
     unseen = _unseen(len(document.scanned), of, len(shown))
-    places = of if whole else len({it.place for it in mine})
-    unmatched = any(it.unmatched for it in mine)
+    places = of if whole else len({source.place for source in mine})
+    unmatched = any(source.unmatched for source in mine)
     return FileShare(file.name, kind, places, of, whole, unseen, unmatched)
 
 
 def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt, without its text."""
-    mine = [it for it in sources if it.document == file.sha256]
-    whole = any(not it.place for it in mine)
-    told = file.places if whole else len({it.place for it in mine})
-    shown = len({it.place for it in mine if it.origin in SHOWN})
+    mine = [source for source in sources if source.document == file.sha256]
+    whole = any(not source.place for source in mine)
+    told = file.places if whole else len({source.place for source in mine})
+    shown = len({source.place for source in mine if source.origin in SHOWN})
     unseen = _unseen(file.scanned, file.places, shown)
-    unmatched = any(it.unmatched for it in mine)
+    unmatched = any(source.unmatched for source in mine)
     return FileShare(file.name, file.kind.location, told, file.places, whole, unseen, unmatched)
 
 
@@ -754,7 +756,7 @@ def document_from(values: Mapping[str, Any]) -> Document:
         DocumentKind(values["kind"]),
         _hash(values["sha256"]),
         int(values["size"]),
-        tuple(section_from(it) for it in values["sections"]),
+        tuple(section_from(section) for section in values["sections"]),
         tuple(int(number) for number in values["scanned"]),
         _bytes(values.get("media", "")),
         int(values.get("width", 0)),
@@ -768,7 +770,7 @@ def document_from(values: Mapping[str, Any]) -> Document:
 def unread_from(values: Iterable[object]) -> tuple[Unread, ...]:
     """Read the parts of a file that were left out; unknown ones from later Hearths are ignored."""
     given = set(values)
-    return tuple(it for it in Unread if it.value in given)
+    return tuple(reason for reason in Unread if reason.value in given)
 
 
 def _page_from(values: Mapping[str, Any]) -> PagePicture:

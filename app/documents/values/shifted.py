@@ -39,7 +39,9 @@ def in_line(pieces: Iterable[tuple[Shift, str]]) -> str:
 
     Neighbours with the same shift are one piece.
     """
-    found = [(it, "".join(text for _, text in group)) for it, group in groupby(pieces, _shift_of)]
+    found = [
+        (shift, "".join(text for _, text in group)) for shift, group in groupby(pieces, _shift_of)
+    ]
     line = ""
     for number, (shift, text) in enumerate(found):
         if not shift or not text.strip():
@@ -78,7 +80,9 @@ def _is_plain(before: str, text: str) -> bool:
 
 
 def _translated(text: str, signs: dict[int, str]) -> str:
-    return text.translate(signs) if all(ord(it) in signs for it in text.strip()) else ""
+    return (
+        text.translate(signs) if all(ord(character) in signs for character in text.strip()) else ""
+    )
 
 
 def _shift_of(piece: tuple[Shift, str]) -> Shift:

@@ -101,7 +101,7 @@ class ImportDialog(EnterDialog):
 
     def show_preview(self, reports: Sequence[FileReport]) -> None:
         """Show what an import would do."""
-        count = sum(it.taken for it in reports)
+        count = sum(report.taken for report in reports)
         title = self.tr("Chats to import: {count}").format(count=figure(count))
         if not count:
             title = self.tr("There is nothing new to import")
@@ -110,7 +110,7 @@ class ImportDialog(EnterDialog):
         said = ""
         if count:
             said = self.tr("They go into folders of their own, and one click undoes the import.")
-        elif not any(it.here for it in reports):
+        elif not any(report.here for report in reports):
             said = self.tr(
                 "No chats were found there. To ask about files, attach them to a message, or make a"
                 " collection of their folder on the page “Documents”."
@@ -120,7 +120,7 @@ class ImportDialog(EnterDialog):
 
     def show_done(self, reports: Sequence[FileReport]) -> None:
         """Show what an import has done."""
-        count = sum(it.taken for it in reports)
+        count = sum(report.taken for report in reports)
         self._list.show_reports(reports, done=True)
         self._reports = reports
         self._show("done", self.tr("Chats imported: {count}").format(count=figure(count)), "")

@@ -21,7 +21,9 @@ def told(reports: Iterable[FileReport], *, done: bool) -> str:
     Args:
         done: Whether the import has happened, as opposed to a preview.
     """
-    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+    return "\n\n".join(
+        "\n".join((report.name, *sentences(report, done=done))) for report in reports
+    )
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
@@ -58,8 +60,8 @@ def _not_read(report: FileReport) -> Iterator[str]:
     for words, found in groups:
         if found:
             yield words.format(count=figure(len(found)))
-        for it in found[:MOST_TOLD]:
-            yield f"  {translated(it.what)}: {translated(it.why)}"
+        for entry in found[:MOST_TOLD]:
+            yield f"  {translated(entry.what)}: {translated(entry.why)}"
         if (more := len(found) - MOST_TOLD) > 0:
             yield "  " + _tr("and {more} more.").format(more=figure(more))
     for why, names in report.passed_by_reason.items():

@@ -76,7 +76,7 @@ def read_files(
 
 def _checked(found: FileFound, cancel: CancelToken, check: Check) -> FileFound:
     chats = (
-        replace(chat, documents=tuple(check(it, cancel) for it in chat.documents))
+        replace(chat, documents=tuple(check(document, cancel) for document in chat.documents))
         for chat in found.chats
     )
     return replace(found, chats=tuple(chats))
@@ -98,23 +98,23 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
     passed_over: list[PassedOver] = []
     threads = _Threads()
     left = MOST_KEPT
-    for it in _all_of(path, threads, cancel):
-        if isinstance(it, ReadyChat):
-            left -= _weight(it)
-            chats.append(it)
+    for result in _all_of(path, threads, cancel):
+        if isinstance(result, ReadyChat):
+            left -= _weight(result)
+            chats.append(result)
         else:
             left -= _OF_NOT_READ
-            if isinstance(it, NotRead):
-                not_read.append(it)
+            if isinstance(result, NotRead):
+                not_read.append(result)
             else:
-                passed_over.append(it)
+                passed_over.append(result)
         if left < 0:
             not_read.append(NotRead(path.name, _TOO_MUCH, partly=True))
             break
     if not chats and not not_read:
         why = next((it.why for it in passed_over if it.name == path.name), NO_CHATS)
         not_read.append(NotRead(path.name, why))
-        passed_over = [it for it in passed_over if it.name != path.name]
+        passed_over = [file for file in passed_over if file.name != path.name]
     return FileFound(path, tuple(chats), tuple(not_read), tuple(passed_over))
 
 
@@ -132,20 +132,20 @@ def _all_of(
         elif isinstance(document, PassedOver):
             empty.append(document)
         else:
-            for it in _chats(document, threads, path):
-                if isinstance(it, PassedOver):
-                    empty.append(it)
+            for chat in _chats(document, threads, path):
+                if isinstance(chat, PassedOver):
+                    empty.append(chat)
                     continue
-                if isinstance(it, ReadyChat):
+                if isinstance(chat, ReadyChat):
                     kinds.add(_kind(document.name))
-                yield it
+                yield chat
         del document  # free it before the next one is read
         if threads.size > MOST_KEPT:
             yield NotRead(path.name, _TOO_MUCH, partly=True)
             break
     yield from _jan(threads)
-    for it in empty:
-        yield NotRead(it.name, it.why) if _should_be_chats(it.name, kinds) else it
+    for name in empty:
+        yield NotRead(name.name, name.why) if _should_be_chats(name.name, kinds) else name
 
 
 def _kind(name: str) -> str:
@@ -168,8 +168,8 @@ def _should_be_chats(name: str, kinds: Container[str]) -> bool:
 
 def _weight(chat: ReadyChat) -> int:
     """Estimate the bytes that a chat takes in memory."""
-    texts = (text for it in chat.messages for text in (it.text, it.reasoning))
-    media = (it for document in chat.documents for it in _media_of(document))
+    texts = (text for message in chat.messages for text in (message.text, message.reasoning))
+    media = (medium for document in chat.documents for medium in _media_of(document))
     of_messages = _OF_A_MESSAGE * (1 + len(chat.messages))
     return sum(map(getsizeof, texts)) + sum(map(getsizeof, media)) + of_messages
 
@@ -185,8 +185,8 @@ def _chats(
     if data.startswith(ollama_chats.SIGN):
         yield from _ollama(document)
     elif gpt4all.is_ours(data):
-        for it in read_each([data], gpt4all.read):
-            yield it if isinstance(it, ReadyChat) else replace(it, what=document.name)
+        for result in read_each([data], gpt4all.read):
+            yield result if isinstance(result, ReadyChat) else replace(result, what=document.name)
     else:
         text = data.decode("utf-8-sig", "replace")
         if (thread := thread_in(text)) is not None:
@@ -206,15 +206,15 @@ def _chats(
 
 def _placed(found: FoundChats, place: str) -> FoundChats:
     """Add the file's name to reports of unread parts, unless the user named just that file."""
-    for it in found:
-        if isinstance(it, ReadyChat) or not place:
-            yield it
+    for result in found:
+        if isinstance(result, ReadyChat) or not place:
+            yield result
         else:
             yield replace(
-                it,
+                result,
                 what=place
-                if it.what in WHOLE_FILE
-                else N_("{place}: {part}", place=place, part=it.what),
+                if result.what in WHOLE_FILE
+                else N_("{place}: {part}", place=place, part=result.what),
             )
 
 

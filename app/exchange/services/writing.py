@@ -76,10 +76,10 @@ class Files:
         """Return an unused path named after a title; case is ignored in the comparison."""
         if folder not in self._taken:
             with _explained(folder):
-                self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
+                self._taken[folder] = {path.name.casefold() for path in folder.iterdir()}
         taken, name = self._taken[folder], file_name(title)
         tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
-        free = next(it for it in tries if it.casefold() not in taken)
+        free = next(name for name in tries if name.casefold() not in taken)
         taken.add(free.casefold())
         return folder / free
 
@@ -163,13 +163,13 @@ def tell(
 
 def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequence[Citation]]:
     """Check the quotes of all answers about files; return them by message id."""
-    if not any(it.attachments or it.sources for it in messages):
+    if not any(message.attachments or message.sources for message in messages):
         return {}
     parser, found = Parser(), {}
     for message in messages:
         if message.role == "assistant" and message.text:
             path = path_to(messages, message.id)
-            if any(it.attachments or it.sources for it in path):
+            if any(message.attachments or message.sources for message in path):
                 quotes = check(path, read_text(parser.parse(message.text))).citations
                 found[message.id] = quotes
     return {message_id: quotes for message_id, quotes in found.items() if quotes}
@@ -181,10 +181,14 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
         if len(chats) == 1:
             only = chats[0]
             return as_json(only.chat, only.messages, only.folder, only.documents)
-        return all_as_json((it.chat, it.messages, it.folder, it.documents) for it in chats)
+        return all_as_json(
+            (chat.chat, chat.messages, chat.folder, chat.documents) for chat in chats
+        )
     if options.kind == "html":
         return page(chats, options)
-    return "\n".join(as_markdown(it.chat, _with_signs(it), options, it.quotes) for it in chats)
+    return "\n".join(
+        as_markdown(chat.chat, _with_signs(chat), options, chat.quotes) for chat in chats
+    )
 
 
 def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:

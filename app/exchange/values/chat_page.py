@@ -132,7 +132,7 @@ def paper(told: ExportedChat, options: ExportOptions, draw: DrawFormula) -> str:
 
 def _chat(told: ExportedChat, options: ExportOptions, draw: DrawFormula, *, folds: bool) -> str:
     chat, parser = told.chat, Parser()
-    documents = {it.sha256: it for it in told.documents}
+    documents = {document.sha256: document for document in told.documents}
     about = f"{_day(chat.created)} · {len(told.messages):,} messages"
     parts = [f"<h1>{escape(chat.title)}</h1>", f'<p class="about">{escape(about)}</p>']
     for number, strand in enumerate(strands(chat, told.messages, branches=options.branches)):
@@ -196,16 +196,18 @@ def _marked(blocks: Sequence[Block], quotes: Sequence[Citation]) -> Sequence[Blo
     """Mark the checked quotes of an answer."""
     if not quotes:
         return blocks
-    marks = (Marked(it.start, it.end, it.verdict, at) for at, it in enumerate(quotes, 1))
+    marks = (
+        Marked(quote.start, quote.end, quote.verdict, at) for at, quote in enumerate(quotes, 1)
+    )
     return marked(blocks, tuple(marks))
 
 
 def _quotes(quotes: Sequence[Citation]) -> str:
     """Return a list of checked quotes, each with its verdict."""
     lines = (
-        f'<li><span class="{it.verdict}">{SIGNS[it.verdict]}</span> '
-        f"“{escape(it.quote)}”: {escape(verdict_words(it))}</li>"
-        for it in quotes
+        f'<li><span class="{quote.verdict}">{SIGNS[quote.verdict]}</span> '
+        f"“{escape(quote.quote)}”: {escape(verdict_words(quote))}</li>"
+        for quote in quotes
     )
     return f'<ul class="quotes">{"".join(lines)}</ul>'
 

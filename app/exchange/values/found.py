@@ -168,9 +168,9 @@ class Links:
             if found[name]:
                 found.setdefault(str(found[name]), None)
             after = node.get(self.children) if isinstance(node, dict) else None
-            for it in after if isinstance(after, list) else ():
-                if isinstance(it, str) and not found.get(it):
-                    found[it] = name
+            for child in after if isinstance(after, list) else ():
+                if isinstance(child, str) and not found.get(child):
+                    found[child] = name
         return found
 
     def joined(
@@ -178,8 +178,10 @@ class Links:
     ) -> tuple[FoundMessage, ...]:
         """Return messages with their parents, and a placeholder for each missing one."""
         above = self.above(nodes, leaf)
-        whole = (replace(it, parent=above.get(it.id)) for it in messages)
-        gone = (FoundMessage(it, above[it], "system", "") for it in above if it not in nodes)
+        whole = (replace(message, parent=above.get(message.id)) for message in messages)
+        gone = (
+            FoundMessage(node, above[node], "system", "") for node in above if node not in nodes
+        )
         return (*whole, *gone)
 
 

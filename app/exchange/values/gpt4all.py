@@ -16,7 +16,7 @@ from engines.sentences import N_
 
 _NULL = 0xFFFFFFFF
 _MOST_ITEMS = 100_000
-_INT, _UINT, _LONG, _ULONG, _DOUBLE = (struct.Struct(f">{it}") for it in "iIqQd")
+_INT, _UINT, _LONG, _ULONG, _DOUBLE = (struct.Struct(f">{code}") for code in "iIqQd")
 _BOOL, _NUMBER, _UNSIGNED, _REAL, _STRING = 1, 2, 3, 6, 10
 """Types of QVariant."""
 
@@ -268,9 +268,11 @@ def _messages(items: list[_Item], model: str) -> list[FoundMessage]:
     found: list[FoundMessage] = []
     for place, item in enumerate(items):
         pieces = _flat(item.below)
-        texts = [it.value for it in pieces if it.name in ("Text: ", _RESPONSE)]
-        code = [wording.fenced(it.value) for it in pieces if it.name == "ToolCall: "]
-        thoughts = [wording.without_reasoning(it.value) for it in pieces if it.name == "Think: "]
+        texts = [piece.value for piece in pieces if piece.name in ("Text: ", _RESPONSE)]
+        code = [wording.fenced(piece.value) for piece in pieces if piece.name == "ToolCall: "]
+        thoughts = [
+            wording.without_reasoning(piece.value) for piece in pieces if piece.name == "Think: "
+        ]
         text, inline = wording.without_reasoning(as_text(item.value))
         told = [*map(wording.file, item.files), *texts, *code, text]
         reasoning = [as_text(told or text) for text, told in thoughts]
@@ -281,11 +283,11 @@ def _messages(items: list[_Item], model: str) -> list[FoundMessage]:
                 role=_ROLES[item.name],
                 text=as_text("\n\n".join(filter(None, told))),
                 reasoning="\n\n".join(filter(None, [*reasoning, inline])),
-                reasoning_s=sum(it.seconds for it in pieces),
+                reasoning_s=sum(piece.seconds for piece in pieces),
                 model=as_text(model) if item.name == _RESPONSE else "",
                 rating=item.rating,
                 stopped=item.stopped,
-                tools=sum(it.name == "ToolResponse: " for it in pieces),
+                tools=sum(piece.name == "ToolResponse: " for piece in pieces),
             )
         )
     return found

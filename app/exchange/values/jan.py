@@ -47,13 +47,13 @@ def is_messages(text: str) -> bool:
     if '"thread_id"' not in text:
         return False
     lines = (line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if '"thread_id"' in line)
-    return any("thread_id" in it and "role" in it for it in map(_line, lines))
+    return any("thread_id" in line and "role" in line for line in map(_line, lines))
 
 
 def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
     """Read a file's messages, one a line, and count the lines that could not be read."""
     found = [_line(line) for line in text.split("\n") if line.strip()]
-    whole = [it for it in found if it]
+    whole = [message for message in found if message]
     return whole, len(found) - len(whole)
 
 
@@ -89,7 +89,7 @@ def read(
         system_prompt=as_text(assistant.get("instructions")),
         pinned=metadata.get("is_favorite") is True,
         damage=(
-            *damaged(broken + sum(not _is_whole(it) for it in messages)),
+            *damaged(broken + sum(not _is_whole(message) for message in messages)),
             *(() if thread else (_HEADLESS,)),
         ),
     )
@@ -109,8 +109,8 @@ def _line(line: str) -> Mapping[str, Any]:
 
 def _is_branched(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(
-        name in as_dict(it.get("metadata"))
-        for it in messages
+        name in as_dict(message.get("metadata"))
+        for message in messages
         for name in ("parentId", "activeChildId")
     )
 
@@ -136,7 +136,7 @@ def _message(
     name: str, parent: str | None, value: Mapping[str, Any], usual_model: str
 ) -> FoundMessage:
     metadata = as_dict(value.get("metadata"))
-    parts = [as_dict(it) for it in as_list(value.get("content"))]
+    parts = [as_dict(part) for part in as_list(value.get("content"))]
     texts, reasoning = [as_text(value.get("content"))], []
     for part in parts:
         told = as_dict(part.get("text"))
@@ -149,13 +149,13 @@ def _message(
     text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
     # The text of these files is given to the model beside the message.
     given = as_list(metadata.get("inline_file_contents"))
-    files = [as_text(as_dict(it).get("name")) for it in given]
+    files = [as_text(as_dict(file).get("name")) for file in given]
     calls = sum(part.get("type") == "tool_call" for part in parts)
     return FoundMessage(
         id=name,
         parent=parent,
         role=_ROLES.get(as_text(value.get("role")), "tool"),
-        text="\n\n".join(filter(None, [*(wording.file(it) for it in files if it), text])),
+        text="\n\n".join(filter(None, [*(wording.file(file) for file in files if file), text])),
         created=as_time(value.get("created_at")),
         reasoning="\n\n".join(filter(None, [*reasoning, inline])),
         model=as_text(metadata.get("modelId")) or usual_model,
@@ -169,8 +169,8 @@ def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage])
     if not _is_branched(messages):
         return None
     below: dict[str | None, list[int]] = {}
-    for place, it in enumerate(found):
-        below.setdefault(it.parent, []).append(place)
+    for place, message in enumerate(found):
+        below.setdefault(message.parent, []).append(place)
     step: str | None = None
     for _ in found:
         places = below.get(step)
@@ -180,7 +180,9 @@ def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage])
         newest = max(
             places, key=lambda place: (as_number(messages[place].get("created_at")), place)
         )
-        step = found[next((it for it in places if messages[it].get("id") == chosen), newest)].id
+        step = found[
+            next((place for place in places if messages[place].get("id") == chosen), newest)
+        ].id
     return step
 
 

@@ -34,7 +34,7 @@ _TOOLS = ("toolCallRequest", "toolCallResult")
 def is_ours(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat of LM Studio."""
     messages = as_list(value.get("messages"))
-    if any(isinstance(as_dict(it).get("versions"), list) for it in messages[:_LOOKED_AT]):
+    if any(isinstance(as_dict(message).get("versions"), list) for message in messages[:_LOOKED_AT]):
         return True
     return any(name in value for name in _MARKS)
 
@@ -48,7 +48,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     # The file has no id of its own; no two chats begin in the same millisecond.
     name = as_id(value.get("createdAt"))
     if created is None or not name:
-        name = "\n".join([as_text(value.get("name")), *(it.text for it in messages[:4])])
+        name = "\n".join([as_text(value.get("name")), *(message.text for message in messages[:4])])
     if not messages:
         raise Broken(N_("It has no messages."))
     return FoundChat(
@@ -96,7 +96,7 @@ def _is_whole(version: Mapping[str, Any]) -> bool:
     said = version.get("steps") if "steps" in version else version.get("content")
     if not as_text(version.get("role")) or not isinstance(said, list | str):
         return False
-    return isinstance(said, str) or all(_is_part(as_dict(it)) for it in said)
+    return isinstance(said, str) or all(_is_part(as_dict(part)) for part in said)
 
 
 def _is_part(part: Mapping[str, Any]) -> bool:
@@ -108,7 +108,7 @@ def _is_part(part: Mapping[str, Any]) -> bool:
             return isinstance(part.get("text"), str)
         case "contentBlock":
             inner = part.get("content")
-            return isinstance(inner, list | str) and all(_is_part(as_dict(it)) for it in inner)
+            return isinstance(inner, list | str) and all(_is_part(as_dict(part)) for part in inner)
     return True
 
 
@@ -132,7 +132,7 @@ def _version(
     for step in map(as_dict, as_list(version.get("steps"))):
         if as_text(step.get("type")) != "contentBlock":
             continue
-        tools += sum(as_dict(it).get("type") in _TOOLS for it in as_list(step.get("content")))
+        tools += sum(as_dict(part).get("type") in _TOOLS for part in as_list(step.get("content")))
         style = as_dict(step.get("style"))
         if as_text(style.get("type")) == "thinking":
             reasoning.append(_text(step.get("content")))

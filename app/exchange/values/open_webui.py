@@ -121,7 +121,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     check_size(tree or as_list(chat.get("messages")))
     if tree:
         leaf = as_text(history.get("currentId")) or None
-        own = (_message(key, as_dict(it)) for key, it in tree.items())
+        own = (_message(key, as_dict(value)) for key, value in tree.items())
         messages = _LINKS.joined(own, tree, leaf)
     else:
         messages = _in_a_row(as_list(chat.get("messages")))
@@ -146,7 +146,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 def _damaged(tree: Mapping[str, Any], row: list[Any], leaf: str | None) -> int:
     """Count the messages that cannot be read, and those that are named but missing."""
-    broken = sum(not _is_whole(as_dict(it)) for it in (tree.values() if tree else row))
+    broken = sum(not _is_whole(as_dict(message)) for message in (tree.values() if tree else row))
     return broken + len(_LINKS.above(tree, leaf).keys() - tree.keys())
 
 
@@ -167,12 +167,12 @@ def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
 
 def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
     told = unfolded(_content(value.get("content")))
-    output = [as_dict(it) for it in as_list(value.get("output"))]
+    output = [as_dict(item) for item in as_list(value.get("output"))]
     text, inline = wording.without_reasoning(told.text)
     text = text if text.strip() else _texts(output, "message")
     reasoning = "\n\n".join(filter(None, [told.reasoning, inline]))
-    thoughts = [it for it in output if it.get("type") == "reasoning"]
-    files = [_file(as_dict(it)) for it in as_list(value.get("files"))]
+    thoughts = [item for item in output if item.get("type") == "reasoning"]
+    files = [_file(as_dict(file)) for file in as_list(value.get("files"))]
     return FoundMessage(
         id=key,
         parent=as_text(value.get("parentId")) or None,
@@ -180,7 +180,7 @@ def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
         text="\n\n".join(filter(None, [*files, text])),
         created=as_time(value.get("timestamp")),
         reasoning=reasoning or _texts(output, "reasoning"),
-        reasoning_s=told.seconds or sum(as_number(it.get("duration")) for it in thoughts),
+        reasoning_s=told.seconds or sum(as_number(thought.get("duration")) for thought in thoughts),
         model=as_text(value.get("modelName")) or as_text(value.get("model")),
         rating=_rating(as_dict(value.get("annotation")).get("rating")),
         stopped=value.get("done") is False,
@@ -190,9 +190,12 @@ def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
 
 def _texts(output: list[Mapping[str, Any]], kind: str) -> str:
     """Join the texts of all output items of one kind."""
-    items = [it for it in output if it.get("type") == kind]
+    items = [item for item in output if item.get("type") == kind]
     parts = [
-        part for it in items for name in ("summary", "content") for part in as_list(it.get(name))
+        part
+        for item in items
+        for name in ("summary", "content")
+        for part in as_list(item.get(name))
     ]
     return "\n\n".join(filter(None, (as_text(as_dict(part).get("text")) for part in parts)))
 
@@ -202,8 +205,8 @@ def _content(content: object) -> str:
         return as_text(content)
     parts = map(as_dict, as_list(content))
     told = (
-        wording.picture() if "image" in as_text(it.get("type")) else as_text(it.get("text"))
-        for it in parts
+        wording.picture() if "image" in as_text(part.get("type")) else as_text(part.get("text"))
+        for part in parts
     )
     return "\n\n".join(filter(None, told))
 

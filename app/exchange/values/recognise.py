@@ -55,7 +55,11 @@ PROGRAMS = ("ChatGPT", N_("LM Studio"), "Jan", "GPT4All", N_("Open WebUI"), "Oll
 """The programs whose chats can be read, under their usual names."""
 _LISTS = ("chats", "conversations")
 """Keys under which an object can contain the list of chats."""
-MARKS = (*chain.from_iterable(it.marks for it in _FORMATS), b'"thread_id"', b'"assistants"')
+MARKS = (
+    *chain.from_iterable(file_format.marks for file_format in _FORMATS),
+    b'"thread_id"',
+    b'"assistants"',
+)
 """The marks of every format; the last two are Jan's, whose chats are folders."""
 _THREAD = ('"assistants"', '"thread"')
 """Every thread of Jan has one of these; other texts need not be parsed twice."""
@@ -143,9 +147,9 @@ def _read_large(ours: _Format, items: Iterator[Any]) -> Iterator[ReadyChat | Not
 
 
 def _format_of(items: Sequence[Any]) -> _Format | None:
-    looked_at = [it for it in islice(items, _LOOKED_AT) if isinstance(it, dict)]
+    looked_at = [item for item in islice(items, _LOOKED_AT) if isinstance(item, dict)]
     return next(
-        (ours for ours in _FORMATS if any(ours.is_ours(it) for it in looked_at)),
+        (ours for ours in _FORMATS if any(ours.is_ours(item) for item in looked_at)),
         None,
     )
 

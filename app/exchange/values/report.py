@@ -41,19 +41,19 @@ class FileReport:
     @property
     def wholly_unread(self) -> tuple[NotRead, ...]:
         """The parts of which nothing could be read."""
-        return tuple(it for it in self.not_read if not it.partly)
+        return tuple(entry for entry in self.not_read if not entry.partly)
 
     @property
     def partly_read(self) -> tuple[NotRead, ...]:
         """The parts that could be read only partly."""
-        return tuple(it for it in self.not_read if it.partly)
+        return tuple(entry for entry in self.not_read if entry.partly)
 
     @property
     def passed_by_reason(self) -> Mapping[str, Sequence[str]]:
         """Names of the skipped files, by the reason."""
         names: dict[str, list[str]] = {}
-        for it in self.passed_over:
-            names.setdefault(it.why, []).append(it.name)
+        for file in self.passed_over:
+            names.setdefault(file.why, []).append(file.name)
         return names
 
     @property
@@ -78,7 +78,9 @@ def told(reports: Iterable[FileReport], *, done: bool) -> str:
     Args:
         done: Whether the import has happened, as opposed to a preview.
     """
-    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+    return "\n\n".join(
+        "\n".join((report.name, *sentences(report, done=done))) for report in reports
+    )
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
@@ -115,7 +117,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     for words, found in groups:
         if found:
             said.append(words)
-            said += [f"  {it.what}: {it.why}" for it in found[:MOST_TOLD]]
+            said += [f"  {entry.what}: {entry.why}" for entry in found[:MOST_TOLD]]
         if len(found) > MOST_TOLD:
             said.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
     for why, names in report.passed_by_reason.items():
@@ -132,16 +134,16 @@ def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     messages = 0
-    for it in file.chats:
-        state = seen.get(it.chat.id)
+    for chat in file.chats:
+        state = seen.get(chat.chat.id)
         counts["new" if state is None else "back" if state else "here"] += 1
-        seen[it.chat.id] = False
+        seen[chat.chat.id] = False
         if state is None:
-            messages += len(it.messages)
-            left_out.update(it.left_out)
+            messages += len(chat.messages)
+            left_out.update(chat.left_out)
     return FileReport(
         name=file.path.name,
-        sources=tuple(dict.fromkeys(it.source for it in file.chats)),
+        sources=tuple(dict.fromkeys(chat.source for chat in file.chats)),
         new=counts["new"],
         back=counts["back"],
         here=counts["here"],

@@ -52,19 +52,19 @@ def ready(found: FoundChat) -> ReadyChat:
     spoken = _joined(_without_others(ordered))
     if not spoken:
         raise Broken(N_("It has no messages."))
-    name = found.id or "\n".join([found.title, str(found.created), *(it.text for it in spoken)])
+    name = found.id or "\n".join([found.title, str(found.created), *(turn.text for turn in spoken)])
     chat_id = made_id(found.source, name)
     times = _times(spoken, found.created)
-    messages = tuple(_stored(chat_id, it, times[it.id], found.source) for it in spoken)
+    messages = tuple(_stored(chat_id, turn, times[turn.id], found.source) for turn in spoken)
     shown = _shown(found, ordered, spoken)
     created = found.created or messages[0].created
     title = " ".join(found.title.split())[:_LONGEST_TITLE]
-    first = next((it.text for it in spoken if it.role == "user"), spoken[0].text)
+    first = next((turn.text for turn in spoken if turn.role == "user"), spoken[0].text)
     chat = Chat(
         id=chat_id,
         title=title or title_from(first),
         created=created,
-        updated=found.updated or max(created, *(it.created for it in messages)),
+        updated=found.updated or max(created, *(message.created for message in messages)),
         leaf_id=made_id(chat_id, shown),
         pinned=found.pinned,
         titled_by="user" if title else "text",
@@ -93,7 +93,7 @@ class _Spoken:
 
     @property
     def text(self) -> str:
-        return "\n\n".join(text for it in self.pieces if (text := it.text.strip("\n")))
+        return "\n\n".join(text for piece in self.pieces if (text := piece.text.strip("\n")))
 
 
 def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
@@ -111,12 +111,12 @@ def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
         waiting = children.pop(None, [])
         while waiting:
             ordered += waiting
-            waiting = [child for it in waiting for child in children.pop(it.id, ())]
+            waiting = [child for message in waiting for child in children.pop(message.id, ())]
         if not children:
             return ordered
         # The rest is a cycle: open it where it is found first.
         circle = children.pop(next(iter(children)))
-        children[None] = [replace(it, parent=None) for it in circle]
+        children[None] = [replace(message, parent=None) for message in circle]
 
 
 def _system_prompt(
@@ -173,21 +173,21 @@ def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
             raise Broken(N_("Its messages are too long for one chat."))
         spoken[it.id] = it
     gone = taken_up - answered
-    return [it for it in spoken.values() if it.id not in gone]
+    return [turn for turn in spoken.values() if turn.id not in gone]
 
 
 def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
     """Return when each message was written; without a time of its own, it gets its parent's."""
     times: dict[str, float] = {}
-    for it in spoken:
-        known = next((piece.created for piece in it.pieces if piece.created), None)
-        times[it.id] = known or times.get(it.parent or "") or begin or 1.0
+    for turn in spoken:
+        known = next((piece.created for piece in turn.pieces if piece.created), None)
+        times[turn.id] = known or times.get(turn.parent or "") or begin or 1.0
     return times
 
 
 def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]) -> str:
     """Return the end of the shown path: the other program's, or the nearest message above it."""
-    left = {it.id for it in spoken}
+    left = {turn.id for turn in spoken}
     parents = {message.id: message.parent for message in ordered}
     step = found.leaf
     while step is not None and step not in left:

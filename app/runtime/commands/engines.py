@@ -84,7 +84,7 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
     installer = app.installer
     state = installer.state()
     row |= asdict(state)
-    row["running"] = [asdict(it) for it in app.vllm.staying()]
+    row["running"] = [asdict(worker) for worker in app.vllm.staying()]
     row["available"] = state.version is not None
     row["why_not"] = None
     if state.version is None:
@@ -103,7 +103,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         parts.append(
             N_("{row} are here of an unfinished installation.", row=size(row["unfinished_bytes"]))
         )
-    parts += [_running(it) for it in row.get("running", ())]
+    parts += [_running(worker) for worker in row.get("running", ())]
     words = " ".join(part for part in parts if part)
     return row["name"], "ready" if row["available"] else N_("not here"), row["version"] or "", words
 

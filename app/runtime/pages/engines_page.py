@@ -127,7 +127,7 @@ class EnginesPage(ColumnPage):
         self.vllm.show_state(state)
 
     def _show_servers(self) -> None:
-        self.remote.show_servers([it.name for it in self._servers.profiles()])
+        self.remote.show_servers([profile.name for profile in self._servers.profiles()])
 
     def _choose_devices(self, names: tuple[str, ...]) -> None:
         try:

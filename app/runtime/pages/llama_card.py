@@ -81,7 +81,7 @@ class LlamaCard(EngineCard):
         self._wait.setVisible(False)
         self._fault.hide()
         self.show_status(self.tr("Ready"), good=True)
-        refused = any(it.state == "refused" for it in self._devices)
+        refused = any(device.state == "refused" for device in self._devices)
         self._again.setVisible(refused)
         self._again.setEnabled(True)
         self._again.redraw("again", self.tr("Try again"))
@@ -158,15 +158,15 @@ class LlamaCard(EngineCard):
         )
 
     def _tell(self) -> None:
-        working = [it for it in self._devices if it.state != "refused"]
-        on = tuple(it.name for it in working if self._switches[it.name].isChecked())
-        usual = tuple(it.name for it in working if it.usual)
+        working = [device for device in self._devices if device.state != "refused"]
+        on = tuple(device.name for device in working if self._switches[device.name].isChecked())
+        usual = tuple(device.name for device in working if device.usual)
         self._keep_one()
         self.chosen.emit(() if on == usual else on)
 
     def _keep_one(self) -> None:
         """Keep the last device on: a setting for the processor alone is the layers on the card."""
-        works = [it.name for it in self._devices if it.state != "refused"]
+        works = [device.name for device in self._devices if device.state != "refused"]
         on = [name for name in works if self._switches[name].isChecked()]
         for name in works:
             self._switches[name].setEnabled(on != [name])

@@ -45,7 +45,7 @@ class LoadedModels(QObject):
     def states(self) -> dict[str, LoadState]:
         """Return the state of each model that is in memory or being loaded, by model id."""
         held = (self._runtime.held(engine) for engine in _HERE)
-        states: dict[str, LoadState] = {it.id: "loaded" for it in held if it is not None}
+        states: dict[str, LoadState] = {entry.id: "loaded" for entry in held if entry is not None}
         states |= dict.fromkeys(self._loading, "loading")
         return {**states, **dict.fromkeys(self._ejecting & states.keys(), "ejecting")}
 
@@ -85,7 +85,7 @@ class LoadedModels(QObject):
         if model in self._loading:
             self._loading[model].cancel()
             return
-        engine = next((it for it in _HERE if self._holds(it, model)), None)
+        engine = next((name for name in _HERE if self._holds(name, model)), None)
         if engine is None or model in self._ejecting:
             return
 

@@ -107,10 +107,10 @@ class EngineInstaller:
     def remove(self) -> None:
         """Remove all versions, downloaded files and workers' caches. Raises AppError."""
         with self._held("switch", _unheard, CancelToken()):
-            for it in self.home.installed():
-                if self._ways.in_use(it):
+            for installed in self.home.installed():
+                if self._ways.in_use(installed):
                     raise EngineInUse(
-                        N_("vLLM {version} is running.", version=it.version),
+                        N_("vLLM {version} is running.", version=installed.version),
                         N_("Its files cannot be removed while a process works with them."),
                         N_("Close Hearth's window or choose another engine, then try again."),
                     )
@@ -141,8 +141,8 @@ class EngineInstaller:
         if self.home.found(lock) is not None:
             return Price(0, 0, 0, 0)
         folder = self.home.files(lock)
-        coming = [it for it in files if not (folder / it.name).exists()]
-        size = sum(it.size or _UNKNOWN_BYTES for it in coming)
+        coming = [file for file in files if not (folder / file.name).exists()]
+        size = sum(file.size or _UNKNOWN_BYTES for file in coming)
         seconds = size / _DOWNLOAD_RATE + lock.disk_bytes / _UNPACK_RATE
         return Price(
             download_bytes=size,
@@ -190,7 +190,7 @@ def _already() -> CancelToken:
 
 def target_of(lock: Lock, system: SystemInfo) -> TargetSystem:
     """Return the system that an installation of this lock is for."""
-    python = next((it for it in lock.pythons if it in system.pythons), lock.pythons[0])
+    python = next((python for python in lock.pythons if python in system.pythons), lock.pythons[0])
     return TargetSystem(system.machine, system.glibc or (0, 0), python)
 
 

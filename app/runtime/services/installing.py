@@ -59,7 +59,7 @@ class InstallSources:
     lookup: Callable[[Indexes], Lookup]
     fetcher: PackageFetcher
     offline: Callable[[], bool]
-    in_use: Callable[[Installed], bool] = lambda it: in_use(it.folder)
+    in_use: Callable[[Installed], bool] = lambda installed: in_use(installed.folder)
     making: Callable[
         [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[Maker]
     ] = making_here
@@ -122,7 +122,7 @@ class Installing:
         indexes = self._ways.indexes()
         files = (*self._lock.chosen(self._target), *self._ways.tools(self._target))
         folder = self._home.files(self._lock)
-        here = _all_local(indexes) or all((folder / it.name).exists() for it in files)
+        here = _all_local(indexes) or all((folder / file.name).exists() for file in files)
         if self._ways.offline() and not here:
             raise Offline(
                 N_("vLLM cannot be installed while Hearth is offline."),
@@ -212,4 +212,4 @@ def _full(folder: Path) -> DiskFull:
 
 
 def _all_local(indexes: Indexes) -> bool:
-    return all(local(it) is not None for it in (*indexes.indexes, *indexes.links))
+    return all(local(index) is not None for index in (*indexes.indexes, *indexes.links))

@@ -81,11 +81,11 @@ class EngineManager:
         Raises:
             EngineUnavailable: llama.cpp cannot list them.
         """
-        found = [it for it in self._devices.list() if it.backend != "CPU"]
+        found = [device for device in self._devices.list() if device.backend != "CPU"]
         if again:
-            found = [self._tried(it) for it in found]
+            found = [self._tried(device) for device in found]
         usual = {gpu.device for gpu in chosen(self._look())}
-        return tuple(_device(it, it.name in usual) for it in found)
+        return tuple(_device(device, device.name in usual) for device in found)
 
     def advise(self) -> Advice:
         """Return which engine suits this computer."""
@@ -94,14 +94,16 @@ class EngineManager:
     def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
         """Find the model for each other engine: local files, a download, or why there is none."""
         engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
-        found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
-        return tuple(it for it in map(shown, found) if it is not None)
+        found = (
+            self._choice.counterparts(entry, engine) for engine in engines if engine != entry.engine
+        )
+        return tuple(counterpart for counterpart in map(shown, found) if counterpart is not None)
 
     def fetch(self, other: Counterpart) -> None:
         """Download a counterpart and its drafter. Raises AppError."""
         wanted = self._gguf if other.engine == "llamacpp" else self._checkpoints
-        for it in wanted(other):
-            self._downloads.add(it)
+        for download in wanted(other):
+            self._downloads.add(download)
         self._downloads.start()
 
     def worker(self) -> WorkerState:
@@ -141,8 +143,8 @@ class EngineManager:
         return [wanted_of(repository, name, "main", self._fitting.quick)]
 
     def _checkpoints(self, other: Counterpart) -> list[Wanted]:
-        repos = [it for it in (other.repo, other.drafter) if it]
-        return [_checkpoint(self._hub.repository(it)) for it in repos]
+        repos = [repo for repo in (other.repo, other.drafter) if repo]
+        return [_checkpoint(self._hub.repository(repo)) for repo in repos]
 
     def _tried(self, device: DeviceState) -> DeviceState:
         if device.ok:

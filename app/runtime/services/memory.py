@@ -29,12 +29,12 @@ def memory_held(first: int) -> tuple[int, bool]:
     import psutil
 
     held, once = 0, True
-    for it in _processes_from(first):
+    for process in _processes_from(first):
         with suppress(psutil.NoSuchProcess):
             try:
-                held += int(it.memory_full_info().pss)
+                held += int(process.memory_full_info().pss)
             except (psutil.AccessDenied, AttributeError):
-                held += int(it.memory_info().rss)
+                held += int(process.memory_info().rss)
                 once = False
     return held, once
 

@@ -175,13 +175,13 @@ def worker_key(entry: ModelEntry, load_options: LoadOptions) -> str:
     Returns:
         The key; "" if the files cannot be read.
     """
-    folders = (entry.path, entry.drafter, *(it.path for it in load_options.adapters))
+    folders = (entry.path, entry.drafter, *(adapter.path for adapter in load_options.adapters))
     try:
         files = [
-            (str(it), it.stat().st_size, it.stat().st_mtime_ns)
+            (str(path), path.stat().st_size, path.stat().st_mtime_ns)
             for folder in folders
             if folder is not None
-            for it in sorted(folder.iterdir())
+            for path in sorted(folder.iterdir())
         ]
     except OSError:
         return ""  # the load reports the error

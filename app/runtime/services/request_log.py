@@ -88,8 +88,11 @@ class RequestLog:
     def waiting(self) -> tuple[WaitingRequest, ...]:
         """List the waiting requests, longest wait first."""
         with self._lock:
-            found = [WaitingRequest(it.model, it.engine, it.asked) for it in self._waiting]
-        return tuple(sorted(found, key=lambda it: it.asked))
+            found = [
+                WaitingRequest(request.model, request.engine, request.asked)
+                for request in self._waiting
+            ]
+        return tuple(sorted(found, key=lambda request: request.asked))
 
     def requests(self) -> tuple[RequestRecord, ...]:
         """List the running requests and those that ended within the last `SPAN_S` seconds.
@@ -98,8 +101,12 @@ class RequestLog:
         """
         oldest = self.now() - SPAN_S
         with self._lock:
-            ended = [it for it in self._ended if it.ended is not None and it.ended >= oldest]
-            return (*ended, *(it.record() for it in self._running))
+            ended = [
+                request
+                for request in self._ended
+                if request.ended is not None and request.ended >= oldest
+            ]
+            return (*ended, *(request.record() for request in self._running))
 
     def totals(self) -> dict[tuple[str, EngineName], Totals]:
         """Return the totals of each model in each engine, including running requests.
@@ -109,8 +116,8 @@ class RequestLog:
         """
         with self._lock:
             found = deepcopy(self._totals)
-            for it in self._running:
-                found[it.key].tokens += it.record().tokens
+            for request in self._running:
+                found[request.key].tokens += request.record().tokens
             for key, totals in found.items():
                 totals.tokens = totals.tokens.at_least(self._told.get(key, TokenCounts()))
                 self._told[key] = totals.tokens

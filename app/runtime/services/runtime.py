@@ -78,7 +78,7 @@ class Runtime:
         self._clock = clock
         self.requests = RequestLog()
         self.queue = EngineQueue(
-            {name: _MEMORY if it.local else name for name, it in engines.items()}
+            {name: _MEMORY if engine.local else name for name, engine in engines.items()}
         )
         self._held: dict[EngineName, HeldModel] = {}
         self._opened: dict[EngineName, Engine] = {}
@@ -205,7 +205,9 @@ class Runtime:
 
         Raises EngineError if the model's chat template refuses the messages.
         """
-        return self.look_up(entry, load_options, lambda it: it.measure(request, CancelToken()))
+        return self.look_up(
+            entry, load_options, lambda engine: engine.measure(request, CancelToken())
+        )
 
     def look_up(
         self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
@@ -251,7 +253,7 @@ class Runtime:
 
     def stop_idle_of_clients(self, after_s: float) -> None:
         """Unload models that only other programs have used, after so many idle seconds."""
-        for name in [it for it in self._held if it not in self._by_person]:
+        for name in [engine for engine in self._held if engine not in self._by_person]:
             self.stop_idle(name, after_s)
 
     def stop(self, engine: EngineName) -> None:

@@ -211,7 +211,9 @@ def _ratios(measured: Sequence[MeasuredSpeed]) -> list[tuple[str, float]]:
 def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
     """Return a row for each model and number of answers at once, without servers."""
     speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
-    keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
+    keys = dict.fromkeys(
+        (model, at_once) for model, at_once, engine in speeds if engine != "remote"
+    )
 
     def words(model: str, at_once: int, engine: EngineName) -> str:
         speed = speeds.get((model, at_once, engine))

@@ -35,7 +35,10 @@ def ask_for_key(
         window: The window that the dialog belongs to.
         then: Called when the key is stored, or at once if there is no such server.
     """
-    profile = next((it for it in servers.profiles() if it.name == server), None)
+    profile = next(
+        (server_profile for server_profile in servers.profiles() if server_profile.name == server),
+        None,
+    )
     if profile is None:
         then()  # the server was removed or renamed meanwhile, and the next error says so
         return

@@ -88,7 +88,8 @@ class ServerRow(ItemCard):
         self._result = Label("", name=f"serverFound{number}", wrap=True, selectable=True)
         self._result.hide()
         lines: list[Part] = [
-            self._model(it, use, chosen=current in (it.id, it.name)) for it in entries[:_MOST]
+            self._model(entry, use, chosen=current in (entry.id, entry.name))
+            for entry in entries[:_MOST]
         ]
         if len(entries) > _MOST:
             more = self.tr("And {count} more, in the model menu above a chat.")
@@ -153,7 +154,7 @@ class ServersPage(ColumnPage):
         first = UserAction("addFirstServer", "plus", add.text(), self.add).button("primary")
         title = self.tr("Let another computer answer")
         self._none = empty_card("noServers", "server", title, words, at_start(first))
-        self._rows = KeyedColumn(lambda it: it.profile.id, self._row, spacing=2 * GRID)
+        self._rows = KeyedColumn(lambda server: server.profile.id, self._row, spacing=2 * GRID)
         head = PageHead(self.tr("Servers"), "serversBack", navigation.go_to_chat, add)
         fill(self.column, head, self._none, self._rows.layout, 1)
         servers.listed.connect(self._listed)
@@ -173,11 +174,11 @@ class ServersPage(ColumnPage):
     def show_servers(self) -> None:
         """Show the servers with their current data."""
         servers, current = self._servers, self._chooser.current()
-        entries = [it for it in self._models.list() if it.on_server]
+        entries = [entry for entry in self._models.list() if entry.on_server]
         shown = []
-        for number, it in enumerate(servers.profiles(), start=1):
-            own = tuple(entry for entry in entries if entry.server == it.id)
-            shown.append(ListedServer(number, it, servers.where(it), own, current))
+        for number, server in enumerate(servers.profiles(), start=1):
+            own = tuple(entry for entry in entries if entry.server == server.id)
+            shown.append(ListedServer(number, server, servers.where(server), own, current))
         self._rows.show(shown)
         self._none.setVisible(not shown)
 

@@ -115,7 +115,7 @@ class Titles(QObject):
             chat = self._store.chat(answer.chat_id)
         except ChatNotFound:
             return None
-        asked = [it.text for it in self._store.path(chat.id) if it.role == "user"]
+        asked = [message.text for message in self._store.path(chat.id) if message.role == "user"]
         return asked[0] if chat.titled_by == "text" and 0 < len(asked) <= _TRIES else None
 
 

@@ -54,7 +54,9 @@ class WaitingMessages(QObject):
 
     def of(self, chat_id: str) -> tuple[Waiting, ...]:
         """Return a chat's waiting messages in the order in which they are sent."""
-        return tuple(it for it in self._store.of(chat_id) if it.id not in self._leaving)
+        return tuple(
+            waiting for waiting in self._store.of(chat_id) if waiting.id not in self._leaving
+        )
 
     def is_going(self, item: Waiting) -> bool:
         """Return whether a message is sent automatically."""
@@ -103,7 +105,7 @@ class WaitingMessages(QObject):
 
     def move(self, item: Waiting, step: int) -> None:
         """Move a message earlier (-1) or later (1)."""
-        order = [it.id for it in self.of(item.chat_id)]
+        order = [waiting.id for waiting in self.of(item.chat_id)]
         place = order.index(item.id) + step
         if 0 <= place < len(order):
             order.remove(item.id)
@@ -112,7 +114,7 @@ class WaitingMessages(QObject):
 
     def remove(self, item: Waiting) -> Callable[[], None]:
         """Remove a message, and return a function that undoes it."""
-        order = [it.id for it in self.of(item.chat_id)]
+        order = [waiting.id for waiting in self.of(item.chat_id)]
         chat_id = self._going.pop(item.id, None)
         if self._urgent.get(item.chat_id) == item:
             del self._urgent[item.chat_id]
@@ -171,7 +173,9 @@ class WaitingMessages(QObject):
     def _hold(self, chat_id: str) -> None:
         """Stop sending this chat's messages automatically; the user decides from now on."""
         self._urgent.pop(chat_id, None)
-        self._going = {it: chat for it, chat in self._going.items() if chat != chat_id}
+        self._going = {
+            waiting_id: chat for waiting_id, chat in self._going.items() if chat != chat_id
+        }
         self.changed.emit(chat_id)
 
     def _send(self, item: Waiting, *, on_shown_branch: bool) -> None:

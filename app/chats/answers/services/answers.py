@@ -89,7 +89,9 @@ class Answers:
             with writing.ticket as ticket, preparing.counting():
                 path = path_to(self._chats.messages(answer.chat_id), answer.id)
                 prepared = preparing.prepare(settings, options, answer.chat_id)
-                attached = [it for message in path[-2:] for it in message.attachments]
+                attached = [
+                    attachment for message in path[-2:] for attachment in message.attachments
+                ]
                 preparing.require_senses(attached, expected_of(prepared.entry), prepared.entry)
                 with self._lease(prepared, progress, cancel, ticket) as model:
                     ready = preparing.ready(prepared, model)

@@ -38,17 +38,21 @@ class Citing:
         with self._lock:
             check, gone = self._prepared(path)
             citations = check.check(text)
-        hashes = {it.document for it in citations if it.document}
-        return CheckedAnswer(citations, {it: self._state_of(it) for it in hashes}, gone)
+        hashes = {citation.document for citation in citations if citation.document}
+        return CheckedAnswer(citations, {sha256: self._state_of(sha256) for sha256 in hashes}, gone)
 
     def _prepared(self, path: Sequence[StoredMessage]) -> tuple[CitationCheck, tuple[str, ...]]:
         """Return the check against a path's files, and the names of missing files."""
-        names = {it.document: it.name for message in path for it in message.sources}
-        names |= {it.sha256: it.name for message in path for it in message.attachments}
+        names = {source.document: source.name for message in path for source in message.sources}
+        names |= {
+            attachment.sha256: attachment.name
+            for message in path
+            for attachment in message.attachments
+        }
         key = tuple(names.items())
         if key not in self._checks:
             files = self._grounding.files(path)
-            here = {it.document.sha256 for it in files}
+            here = {file.document.sha256 for file in files}
             gone = tuple(name for sha256, name in names.items() if sha256 not in here)
             self._checks[key] = CitationCheck(files), gone
             if len(self._checks) > _KEPT:

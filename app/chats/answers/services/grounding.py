@@ -94,12 +94,12 @@ class Grounding:
         if not files and not found:
             return None
         documents = {file.document.sha256: file.document for file in files}
-        documents |= self.documents({it.document for it in found} - documents.keys())
+        documents |= self.documents({passage.document for passage in found} - documents.keys())
 
         def with_sources(sources: Sequence[PromptSource]) -> ChatRequest:
             text, media = prompt_message(question.text, sources, documents)
             moved = len(text) - len(question.text)
-            own = (replace(it, at=it.at + moved) for it in question.media)
+            own = (replace(medium, at=medium.at + moved) for medium in question.media)
             sent = replace(question, text=text, media=(*media, *own))
             return replace(request, messages=(*before, sent))
 
@@ -154,7 +154,7 @@ class Grounding:
                 found.append(message)
                 continue
             text, media = prompt_message(message.text, sources, documents, taken)
-            whole = any(not it.place and it.origin not in SHOWN for it in sources)
+            whole = any(not source.place and source.origin not in SHOWN for source in sources)
             sent = MessageWithMedia(**vars(message), media=media) if media else message
             found.append(replace(sent, text=text, pinned=message.pinned or whole))
         return tuple(found)
@@ -171,10 +171,10 @@ class Grounding:
         Args:
             taken: The media the model takes.
         """
-        before = [it for message in path[:-1] for it in message.sources]
-        shown = {it.document for it in before if it.origin in SHOWN}
-        whole = {it.document for it in before if not it.place}
-        asked = {it.sha256 for message in path[-2:] for it in message.attachments}
+        before = [source for message in path[:-1] for source in message.sources]
+        shown = {source.document for source in before if source.origin in SHOWN}
+        whole = {source.document for source in before if not source.place}
+        asked = {attachment.sha256 for message in path[-2:] for attachment in message.attachments}
         return tuple(
             file
             for file in self._files(path, shown)
@@ -189,7 +189,7 @@ class Grounding:
 
         Files of collections are included if an answer received something from them.
         """
-        sources = [it for message in path for it in message.sources]
+        sources = [source for message in path for source in message.sources]
         return self.files_of(sources, self._files(path, set()))
 
     def files_of(
@@ -201,9 +201,14 @@ class Grounding:
             files: The attached files.
         """
         attached = {file.document.sha256 for file in files}
-        names = {it.document: it.name for it in sources if it.document not in attached}
+        names = {
+            source.document: source.name for source in sources if source.document not in attached
+        }
         found = self.documents(names)
-        return (*files, *(AttachedFile(names[it], found[it]) for it in names if it in found))
+        return (
+            *files,
+            *(AttachedFile(names[sha256], found[sha256]) for sha256 in names if sha256 in found),
+        )
 
     def find_passages(
         self, collections: Sequence[str], question: str, cancel: CancelToken
@@ -219,8 +224,8 @@ class Grounding:
         """
         if self._knowledge is None or not collections:
             return []
-        existing = {it.id for it in self._knowledge.collections()}
-        chosen = [it for it in collections if it in existing]
+        existing = {collection.id for collection in self._knowledge.collections()}
+        chosen = [collection for collection in collections if collection in existing]
         return self._knowledge.search(chosen, question, MOST_PASSAGES, cancel)
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
@@ -244,15 +249,17 @@ class Grounding:
         self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
     ) -> Grounded:
         """Return the event for the sources in a prompt, from attached files and collections."""
-        shares = tuple(share_of(it, sources) for it in self.files_of(sources, files))
+        shares = tuple(share_of(file, sources) for file in self.files_of(sources, files))
         return Grounded(sources, shares)
 
     def _files(self, path: Path, without: Container[str]) -> tuple[AttachedFile, ...]:
         names = {
-            it.sha256: it.name
+            attachment.sha256: attachment.name
             for message in path
-            for it in message.attachments
-            if it.sha256 not in without
+            for attachment in message.attachments
+            if attachment.sha256 not in without
         }
         found = self._documents.documents(names)
-        return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)
+        return tuple(
+            AttachedFile(names[sha256], found[sha256]) for sha256 in names if sha256 in found
+        )

@@ -52,14 +52,14 @@ def require_senses(
     Raises:
         MediaUnsupported: The error says what is missing.
     """
-    for it in attachments:
-        kind = it.kind.medium
+    for attachment in attachments:
+        kind = attachment.kind.medium
         if kind is not None and kind not in taken:
             offer = None
             if projectors is not None and entry.projector is None:
                 offer = projectors.offer(entry)
             refusal = _no_sight if kind == "image" else _no_hearing
-            raise refusal(it.name, entry, offer)
+            raise refusal(attachment.name, entry, offer)
 
 
 def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:

@@ -110,7 +110,9 @@ def _attached(
         del pages[len(pages) - max(1, len(pages) // 8) :]
     seen = {page.document for page in pages}
     # A scan without room for even one page goes in as a text that says it is a scan.
-    unseen = [_whole(it) for it in scans if it.document.is_scan and it.document.sha256 not in seen]
+    unseen = [
+        _whole(scan) for scan in scans if scan.document.is_scan and scan.document.sha256 not in seen
+    ]
     return (*words, *unseen, *pages, *shown)
 
 
@@ -131,8 +133,8 @@ def _of_collections(
     attached: tuple[PromptSource, ...], found: Sequence[FoundPassage], measure: Measure
 ) -> tuple[PromptSource, ...]:
     """Choose passages of collections, skipping files that are attached anyway."""
-    known = {it.document for it in attached}
-    left = [it.source for it in found if it.document not in known]
+    known = {source.document for source in attached}
+    left = [passage.source for passage in found if passage.document not in known]
     if not left:
         return ()
     before = measure(attached)
@@ -147,7 +149,10 @@ def _of_collections(
         if chosen and budget < 0:
             break
         chosen.append(source)
-    order = {document: at for at, document in enumerate(dict.fromkeys(it.document for it in left))}
+    order = {
+        document: at
+        for at, document in enumerate(dict.fromkeys(source.document for source in left))
+    }
     while chosen:
         sources = _in_order(chosen, order)
         if measure((*attached, *sources)).total <= most:
@@ -178,7 +183,7 @@ def _of_files(
     found = _suitable(question, left, budget, by_meaning)
     order = {file.document.sha256: at for at, file in enumerate(left)}
     while True:
-        sources = (*chosen, *_in_order((it.source for it in found), order))
+        sources = (*chosen, *_in_order((passage.source for passage in found), order))
         if len(found) <= 1 or measure(sources).total <= most:
             return sources
         found = found[: len(found) - max(1, len(found) // 8)]
@@ -190,8 +195,8 @@ def _whole(file: AttachedFile) -> PromptSource:
 
 def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty: int) -> float:
     """Return the tokens per character of these files, from a sample of the longest one's middle."""
-    longest = max(files, key=lambda it: len(it.document.text))
-    section = max(longest.document.sections, key=lambda it: len(it.text))
+    longest = max(files, key=lambda file: len(file.document.text))
+    section = max(longest.document.sections, key=lambda section: len(section.text))
     start = max(0, len(section.text) // 2 - PASSAGE)
     end = min(len(section.text), start + 2 * PASSAGE)
     sample = PromptSource(
@@ -206,7 +211,7 @@ def _small_ones(
     """Split the files into those that are small compared with the room, and the others."""
     chosen, left = [], []
     share = room * _SHARE
-    for file in sorted(files, key=lambda it: len(it.document.text)):
+    for file in sorted(files, key=lambda file: len(file.document.text)):
         takes = len(file.document.text) * tokens_each
         if takes <= share / 2:
             chosen.append(_whole(file))
@@ -229,9 +234,9 @@ def _suitable(
         return []
     most = max(1, round(2 * budget / PASSAGE))
     by_words = find_passages((passage for _, passage in everything), question, most)
-    near = by_meaning(question, everything, [it for it, _ in by_words])
-    meant = [(it, 1.0) for it in near]
-    numbers = [it for it, _, _ in fused({"text": by_words, "vector": meant})]
+    near = by_meaning(question, everything, [number for number, _ in by_words])
+    meant = [(number, 1.0) for number in near]
+    numbers = [number for number, _, _ in fused({"text": by_words, "vector": meant})]
     unmatched = not numbers and bool(question.strip())
     if not numbers:
         numbers = _beginnings(everything)
@@ -266,7 +271,9 @@ def _part(file: AttachedFile, passage: Passage) -> PromptSource:
 def _in_order(found: Iterable[PromptSource], order: Mapping[str, int]) -> tuple[PromptSource, ...]:
     """Sort passages by file and position, and merge those that follow each other directly."""
     merged: list[PromptSource] = []
-    for source in sorted(found, key=lambda it: (order[it.document], it.place, it.start)):
+    for source in sorted(
+        found, key=lambda source: (order[source.document], source.place, source.start)
+    ):
         last = merged[-1] if merged else None
         if last and (last.document, last.place, last.end) == (
             source.document,

@@ -76,7 +76,7 @@ def from_json(text: str) -> AnswerRecord | None:
     if not text:
         return None
     values: dict[str, Any] = json.loads(text)
-    known = {it.name for it in fields(AnswerRecord)}
+    known = {field.name for field in fields(AnswerRecord)}
     kept = {name: value for name, value in values.items() if name in known}
     kept["files"] = tuple(FileMark(**mark) for mark in kept.get("files", ()))
     kept["stop"] = tuple(kept.get("stop", ()))
@@ -99,7 +99,12 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
     from hashlib import sha256
 
     turns = [
-        [message.role, message.text, message.reasoning, *(it.sha256 for it in message.media)]
+        [
+            message.role,
+            message.text,
+            message.reasoning,
+            *(medium.sha256 for medium in message.media),
+        ]
         for message in messages
     ]
     return sha256(json.dumps(turns, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()

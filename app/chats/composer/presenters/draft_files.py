@@ -101,11 +101,13 @@ class DraftFiles(QObject):
 
     def attachments(self, chat_id: str | None) -> tuple[Attachment, ...]:
         """Return the files that have been read."""
-        return tuple(it.attachment for it in self._list(chat_id) if it.attachment is not None)
+        return tuple(file.attachment for file in self._list(chat_id) if file.attachment is not None)
 
     def add(self, chat_id: str | None, paths: Sequence[Path]) -> None:
         """Read files and attach them to the message, except those already being read for it."""
-        under_way = {it.path for it in self._reading.values() if it.chat_id == chat_id}
+        under_way = {
+            reading.path for reading in self._reading.values() if reading.chat_id == chat_id
+        }
         for path in dict.fromkeys(paths):
             if path not in under_way:
                 read = partial(self._documents.read, path)
@@ -128,7 +130,7 @@ class DraftFiles(QObject):
         reading = self._reading.pop(file_id, None)
         if reading is not None:
             reading.task.cancel()
-        kept = [it for it in self._list(chat_id) if it.id != file_id]
+        kept = [file for file in self._list(chat_id) if file.id != file_id]
         self._files[chat_id] = kept
         if reading is None:
             self.save(chat_id)
@@ -140,7 +142,7 @@ class DraftFiles(QObject):
         Until `save` is called, the next start of Hearth would show them here again.
         """
         taken = self.attachments(chat_id)
-        self._files[chat_id] = [it for it in self._list(chat_id) if it.attachment is None]
+        self._files[chat_id] = [file for file in self._list(chat_id) if file.attachment is None]
         self.changed.emit(chat_id)
         return taken
 
@@ -187,8 +189,8 @@ class DraftFiles(QObject):
             return (draw(found.media),) if found is not None else ()
 
         def drawn(result: tuple[T, ...]) -> None:
-            for it in result:
-                done(it)
+            for document in result:
+                done(document)
 
         self._tasks.run(work, drawn, self.failed.emit, on=FILES)
 
@@ -201,7 +203,7 @@ class DraftFiles(QObject):
 
     def _list(self, chat_id: str | None) -> list[DraftFile]:
         if chat_id not in self._files:
-            self._files[chat_id] = [_read_before(it) for it in self._store.files(chat_id)]
+            self._files[chat_id] = [_read_before(file) for file in self._store.files(chat_id)]
         return self._files[chat_id]
 
     def _begin(
@@ -257,7 +259,7 @@ class DraftFiles(QObject):
         if reading is None:
             return
         files = self._list(reading.chat_id)
-        at = next(at for at, it in enumerate(files) if it.id == file_id)
+        at = next(at for at, file in enumerate(files) if file.id == file_id)
         files[at] = replace(files[at], **found)  # type: ignore[arg-type]
         if files[at].attachment is not None:
             self.save(reading.chat_id)  # other files may have been added or removed in the meantime

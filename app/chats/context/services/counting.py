@@ -79,7 +79,9 @@ class Counting:
         system_prompt = prepared.settings.system_prompt
         measure = self._measuring(prepared, before)
         taken = expected_of(prepared.entry)
-        path = self._grounded(path, lambda it: measure(prompt_of(it, system_prompt))[0], taken)
+        path = self._grounded(
+            path, lambda messages: measure(prompt_of(messages, system_prompt))[0], taken
+        )
         sent = self._grounding.with_sources(path, taken=taken)
         summary = None
         if chat_id is not None and prepared.settings.overflow == "compact":
@@ -113,7 +115,7 @@ class Counting:
         attachments: Sequence[Attachment],
     ) -> UserError | None:
         """Return why one of these files cannot be sent, else None. Raises the same as `use`."""
-        if all(it.kind.medium is None for it in attachments):
+        if all(attachment.kind.medium is None for attachment in attachments):
             return None
         return self._preparing.media_problem(attachments, settings, options, chat_id)
 
@@ -169,25 +171,34 @@ class Counting:
             own: The prompt measured without the text of files.
         """
         found = {
-            it.document.sha256: _InPrompt(it)
-            for it in self._grounding.files(path)
-            if (kind := it.document.kind.medium) is None or kind in taken
+            file.document.sha256: _InPrompt(file)
+            for file in self._grounding.files(path)
+            if (kind := file.document.kind.medium) is None or kind in taken
         }
-        new = {it.sha256 for message in path if not message.id for it in message.attachments}
+        new = {
+            attachment.sha256
+            for message in path
+            if not message.id
+            for attachment in message.attachments
+        }
         for question, answer in pairwise(path):
             at = len(prompt.ids) - 1
             if question.id:
                 at = prompt.ids.index(question.id) if question.id in prompt.ids else -1
             if at < 0 or at in measured.left or not answer.sources:
                 continue
-            parts = [(found[it.document], it) for it in answer.sources if it.document in found]
+            parts = [
+                (found[source.document], source)
+                for source in answer.sources
+                if source.document in found
+            ]
             characters = sum(file.length(source) for file, source in parts)
             each = max(0, measured.lengths[at] - own.lengths[at]) / max(1, characters)
             for file, source in parts:
                 file.sources.append(source)
                 file.tokens += each * file.length(source)
                 file.each = each
-        return tuple(it.use(it.file.document.sha256 in new) for it in found.values())
+        return tuple(file.use(file.file.document.sha256 in new) for file in found.values())
 
     def _measuring(self, prepared: Prepared, path: Path) -> Callable[[ChatPrompt], Counted]:
         """Return a function that measures prompts.
@@ -199,7 +210,11 @@ class Counting:
         @cache
         def context() -> int:
             name = prepared.entry.name
-            last = (it.facts for it in reversed(path) if it.facts and it.facts.model == name)
+            last = (
+                message.facts
+                for message in reversed(path)
+                if message.facts and message.facts.model == name
+            )
             had = next((facts.context for facts in last if facts.context), None)
             found = prepared.load_options.context or had
             if found is None:
@@ -271,12 +286,16 @@ def _without_files(
         path: The stored messages, with the user's own pins.
         sent: The same messages with what they contain from files.
     """
-    bare = [replace(message, pinned=it.pinned) for it, message in zip(sent, path, strict=True)]
+    bare = [
+        replace(message, pinned=original.pinned)
+        for original, message in zip(sent, path, strict=True)
+    ]
     prompt = prompt_of(bare, system_prompt, summary)
     pinned = {message.id for message in path if message.pinned}
     found = zip(prompt.messages, prompt.ids, strict=True)
     return ChatPrompt(
-        tuple(replace(message, pinned=it in pinned) for message, it in found), prompt.ids
+        tuple(replace(message, pinned=original in pinned) for message, original in found),
+        prompt.ids,
     )
 
 

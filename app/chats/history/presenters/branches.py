@@ -52,7 +52,11 @@ class Branches(QObject):
     def forks(self, chat_id: str, path: Sequence[str]) -> dict[str, Fork]:
         """Return the fork at each message of a path that has siblings."""
         beside = self._store.beside(chat_id)
-        return {it: Fork(beside[it], beside[it].index(it)) for it in path if it in beside}
+        return {
+            message_id: Fork(beside[message_id], beside[message_id].index(message_id))
+            for message_id in path
+            if message_id in beside
+        }
 
     def told(self, chat_id: str) -> tuple[Tree, str | None]:
         """Return all branches with the beginnings of their messages, and the shown leaf."""
@@ -68,7 +72,7 @@ class Branches(QObject):
         def change() -> None:
             tree = self._store.tree(chat_id)
             leaf = self._store.leaf(chat_id)
-            self._seen.update({it: leaf for it in tree.path(leaf) if leaf})
+            self._seen.update({message_id: leaf for message_id in tree.path(leaf) if leaf})
             self._store.show(chat_id, tree.leaf_of(message_id, self._seen))
 
         self._run(change, lambda _: self.switched.emit(chat_id, message_id))
@@ -90,7 +94,9 @@ class Branches(QObject):
             without: Hash of an attached file to leave out.
         """
         self._stop_below(question)
-        left = tuple(it for it in question.attachments if it.sha256 != without)
+        left = tuple(
+            attachment for attachment in question.attachments if attachment.sha256 != without
+        )
         question = replace(question, attachments=left)
         self._generation.ask_by(
             lambda: self._store.ask_instead(question, text), options, done, failed

@@ -53,7 +53,7 @@ class BranchStore:
         families: dict[str, list[str]] = {}
         for row in rows:
             families.setdefault(row["parent"], []).append(row["id"])
-        return {it: tuple(ids) for ids in families.values() for it in ids}
+        return {message_id: tuple(ids) for ids in families.values() for message_id in ids}
 
     def last_two(self, chat_id: str) -> tuple[str, ...]:
         """Return the ids of the last two messages of the shown path, the older one first."""
@@ -62,7 +62,9 @@ class BranchStore:
             row = db.execute(
                 "SELECT parent_id FROM messages WHERE id = ? AND deleted IS NULL", (leaf,)
             ).fetchone()
-        return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
+        return tuple(
+            message_id for message_id in (row and row["parent_id"], row and leaf) if message_id
+        )
 
     def tree_with_words(self, chat_id: str) -> Tree:
         """Return all branches with the beginnings of their messages."""
@@ -172,7 +174,8 @@ class BranchStore:
             ).fetchall()
             ids = tuple(row["id"] for row in rows)
             db.executemany(
-                "UPDATE messages SET deleted = ? WHERE id = ?", [(now, it) for it in ids]
+                "UPDATE messages SET deleted = ? WHERE id = ?",
+                [(now, message_id) for message_id in ids],
             )
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (shown, message.chat_id))
         return RemovedMessage(message.chat_id, message.id, ids, leaf)
@@ -185,7 +188,8 @@ class BranchStore:
         with self._database.write() as db:
             leaf_of(db, removed.chat_id)
             db.executemany(
-                "UPDATE messages SET deleted = NULL WHERE id = ?", [(it,) for it in removed.ids]
+                "UPDATE messages SET deleted = NULL WHERE id = ?",
+                [(message_id,) for message_id in removed.ids],
             )
             db.execute(
                 f"{_ABOVE} UPDATE messages SET deleted = NULL WHERE id IN above",  # noqa: S608

@@ -112,7 +112,11 @@ class ChatStore:
 
     def documents(self, chat_id: str) -> list[Document]:
         """Return the text of all files attached in a chat."""
-        hashes = {it.sha256 for message in self.messages(chat_id) for it in message.attachments}
+        hashes = {
+            attachment.sha256
+            for message in self.messages(chat_id)
+            for attachment in message.attachments
+        }
         return list(DocumentStore(self._database).documents(hashes).values()) if hashes else []
 
     def ask(
@@ -140,7 +144,7 @@ class ChatStore:
                 insert_document(db, file.document, now, was_read=True)
             if chat_id is None:
                 chat_id = new_id()
-                title = title_from(text or " ".join(it.name for it in attachments))
+                title = title_from(text or " ".join(attachment.name for attachment in attachments))
                 insert_row(
                     db,
                     "chats",

@@ -163,7 +163,7 @@ class Tree:
         last, count = first.id, 1
         while len(below := self.children.get(last, ())) == 1:
             last, count = below[0], count + 1
-        return Stretch(first, count, last, tuple(made[it] for it in below))
+        return Stretch(first, count, last, tuple(made[child] for child in below))
 
 
 def first_words(text: str) -> str:

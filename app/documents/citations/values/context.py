@@ -84,9 +84,9 @@ class Surroundings:
         self._answer = answer
         self._known = known
         self._mentions = lru_cache(_REMEMBERED)(lambda text: mentions(text, known))
-        borders = [it for it in quotes if not self._is_title(it)]
-        self._begins = [it.end for it in borders]
-        self._ends = [it.start for it in borders]
+        borders = [quote for quote in quotes if not self._is_title(quote)]
+        self._begins = [border.end for border in borders]
+        self._ends = [border.start for border in borders]
 
     def beside(self, quote: Quote) -> tuple[str, str]:
         """Return the words before and after a quote that belong to its sentence."""
@@ -115,7 +115,10 @@ class Surroundings:
             return own or row
         return (
             self._in_sentence(before, behind)
-            or [replace(it, is_certain=False) for it in self._sentence_before(quote, before)]
+            or [
+                replace(mention, is_certain=False)
+                for mention in self._sentence_before(quote, before)
+            ]
             or self._above(quote)
         )
 
@@ -134,8 +137,8 @@ class Surroundings:
         is_close = other_words(lead) <= 1 and not re.search(r"\b(?:and|und|or|oder)\b|\n", lead)
         if not is_close:
             return ahead
-        labels = {it.label for it in following}
-        return [*(it for it in ahead if it.label not in labels), *following]
+        labels = {mention.label for mention in following}
+        return [*(mention for mention in ahead if mention.label not in labels), *following]
 
     def _sentence_before(self, quote: Quote, before: str) -> list[Mention]:
         """Return the last place named earlier in the paragraph, back to the previous quote."""
@@ -165,7 +168,10 @@ class Surroundings:
                     return []
                 continue
             if found := self._mentions(block):
-                return [it if _is_labelled(it) else replace(it, is_certain=False) for it in found]
+                return [
+                    mention if _is_labelled(mention) else replace(mention, is_certain=False)
+                    for mention in found
+                ]
             if is_heading and not introduces:
                 return []
         return []
@@ -234,7 +240,7 @@ def _is_labelled(it: Mention) -> bool:
 
 def _same_sentence_before(text: str) -> str:
     """Return the part of the text before a quote that belongs to its sentence or introduces it."""
-    ends = [it.end() for it in _SENTENCE_END.finditer(text)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     rest = text[ends[-1] :] if ends else text
     if rest.strip(_LIST_MARKS):
         return rest

@@ -60,7 +60,7 @@ def _special(one_space: str) -> re.Pattern[str]:
         rf"|(?P<range>(?<=\w)[-\u2010][ \t]*\n[\s{HIDDEN}]*(?=\w))"
         r"|(?P<cell>[ \t]++\|[ \t|]*+|(?:\A|(?<=\n))\|[ \t|]*+)"
         rf"|(?P<space>[^\S ]\s*| \s+{one_space})"
-        rf"|(?P<mark>[{''.join(it for it in _MARKS if len(it) == 1)}]|\u017ft)"
+        rf"|(?P<mark>[{''.join(mark for mark in _MARKS if len(mark) == 1)}]|\u017ft)"
         r"|(?P<composed>.[\u0300-\u036f]+)"
         r"|(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+|\^[{(][-+\u2212]?\w{1,9}[)}]|\^\u2212)"
         r"|(?P<index>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎]+|(?<=\w)_[{(][-+\u2212]?\w{1,9}[)}])"
@@ -179,7 +179,7 @@ def _hidden_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     opened: dict[str, tuple[int, int]] = {}
     for found in _MARKUP.finditer(text, start, end):
         place = found.span()
-        code = next((it for it in opened if it[0] == "`"), "")
+        code = next((mark for mark in opened if mark[0] == "`"), "")
         if found["blank"]:
             opened.clear()
         elif found["quoted"]:

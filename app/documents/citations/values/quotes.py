@@ -102,7 +102,9 @@ def quotes_in(answer: str) -> list[Quote]:
         found.append(_block_quote(answer, *block.span()))
         at = block.end()
     found += _inline(answer, at, len(answer))
-    return [it for it in found if is_long_enough(it.words) and len(it.words) <= _LONGEST]
+    return [
+        quote for quote in found if is_long_enough(quote.words) and len(quote.words) <= _LONGEST
+    ]
 
 
 def readings(answer: str, quote: Quote) -> Iterator[Quote]:

@@ -46,7 +46,7 @@ class CollectionChoice(QWidget):
     ) -> None:
         """Show the collections and the choice; a chip that stays keeps the focus."""
         self._shown = tuple(chosen)
-        names = {it.id: it.name for it in collections}
+        names = {collection.id: collection.name for collection in collections}
         if names != self._names:
             self._names = names
             self._build()
@@ -68,6 +68,6 @@ class CollectionChoice(QWidget):
             self._column.addWidget(Label(words, "small", name="nothingToChoose", wrap=True))
 
     def _turn(self, collection: str, *, on: bool) -> None:
-        others = tuple(it for it in self._shown if it != collection)
+        others = tuple(chosen for chosen in self._shown if chosen != collection)
         self._shown = (*others, collection) if on else others
         self.chosen.emit(self._shown)

@@ -55,7 +55,7 @@ class CollectionDialog(FormDialog):
         name, hint = self.tr("Name"), self.tr("Such as “Contracts”")
         self.name = LineField("collectionName", name, hint=hint, longest=LONGEST_NAME)
         self.name.textChanged.connect(self.problem.hide)
-        self._list = KeyedColumn(lambda it: str(it[1]), self._line, spacing=GRID // 2)
+        self._list = KeyedColumn(lambda keyed: str(keyed[1]), self._line, spacing=GRID // 2)
         self._more = Label("", "small", wrap=True)
         folder = partial(pick_folder, self, self.take)
         files = partial(pick_files, self, self.take)
@@ -78,7 +78,7 @@ class CollectionDialog(FormDialog):
 
     def take(self, paths: Sequence[Path]) -> None:
         """Add files or folders; the first names the collection unless the user named it."""
-        self.paths += [it for it in dict.fromkeys(paths) if it not in self.paths]
+        self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
         if self.paths and self.name.text() == self._suggested:
             first = self.paths[0]
             self._suggested = (first.stem if first.is_file() else first.name)[:LONGEST_NAME]

@@ -182,8 +182,8 @@ class CollectionList(PartPage):
         self._none = empty_card("noCollections", "documents", title, words, FlowRow(*first), drop)
         self._none.hide()
         self._cards = KeyedColumn(
-            lambda it: it[0].collection.id,
-            lambda it: CollectionCard(it, actions, opens),
+            lambda entry: entry[0].collection.id,
+            lambda entry: CollectionCard(entry, actions, opens),
             CollectionCard.show_state,
         )
         fill(self.column, self.drop_hint, self._none, self._cards.layout, search, 1)
@@ -191,7 +191,7 @@ class CollectionList(PartPage):
     def show_collections(
         self, states: Sequence[CollectionState], progress: Mapping[str, IndexProgress]
     ) -> None:
-        self._cards.show((it, progress.get(it.collection.id)) for it in states)
+        self._cards.show((state, progress.get(state.collection.id)) for state in states)
         self._none.setVisible(not states)
 
     def focus_card(self, collection: str) -> None:

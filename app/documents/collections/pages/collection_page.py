@@ -105,7 +105,7 @@ class CollectionPage(PartPage):
         )  # fmt: skip
         self._words.textChanged.connect(self._type)
         self._words.returnPressed.connect(self._search)
-        self._passages = KeyedColumn(lambda it: str(it[0]), self._passage)
+        self._passages = KeyedColumn(lambda keyed: str(keyed[0]), self._passage)
         self._no_passage = Label("", "muted", name="noPassage", wrap=True)
         self._found = boxed(column(self._no_passage, self._passages.layout), "passages")
         self._found.hide()
@@ -217,7 +217,7 @@ class CollectionPage(PartPage):
             "card", "fileDetails", self._path, self._why, at_start(reveal.button()), spacing=0.75
         )
         self._details.hide()
-        self._sources = KeyedColumn(lambda it: str(it[1]), self._source, spacing=GRID // 2)
+        self._sources = KeyedColumn(lambda keyed: str(keyed[1]), self._source, spacing=GRID // 2)
         self._more_sources = Label("", "small", wrap=True)
         sources = column(self._sources.layout, self._more_sources, spacing=GRID // 2)
         self._all_sources = boxed(sources)
@@ -265,7 +265,9 @@ class CollectionPage(PartPage):
         self._details.setVisible(file is not None)
         if file is not None:
             self._path.setText(str(file.path))
-            self._why.show_text(" ".join(translated(it) for it in (file.why, file.do) if it))
+            self._why.show_text(
+                " ".join(translated(reason) for reason in (file.why, file.do) if reason)
+            )
 
     def _reveal(self) -> None:
         self._notifier.reveal(Path(self._path.text()))
@@ -275,9 +277,9 @@ class CollectionPage(PartPage):
         sources = part == "sources"
         files = self._files
         if part == "unreadable":
-            files = [it for it in files if it.state not in {"read", "waiting"}]
+            files = [file for file in files if file.state not in {"read", "waiting"}]
         if words:
-            files = [it for it in files if words in it.name.casefold()]
+            files = [file for file in files if words in file.name.casefold()]
         self._table.show_files(() if sources else files)
         self._table.setVisible(bool(files) and not sources)
         self._filter.setVisible(len(self._files) >= _MANY and not sources)

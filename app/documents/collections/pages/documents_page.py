@@ -175,7 +175,11 @@ class DocumentsPage(QWidget):
 
     def _show_downloads(self, downloads: Sequence[Download]) -> None:
         offer = self._collections.offer
-        found = (it for it in downloads if offer is not None and it.wanted.repo == offer.repo)
+        found = (
+            download
+            for download in downloads
+            if offer is not None and download.wanted.repo == offer.repo
+        )
         self._search.show_download(next(found, None))
 
     def _back(self) -> None:

@@ -41,10 +41,10 @@ class FileModel(QAbstractTableModel):
         """Show files; if they are the same as before, the current cell stays."""
         before, self.files = self.files, files
         # Compare names and states: comparing paths takes ten times as long, and there can be many.
-        if [it.name for it in before] != [it.name for it in files]:
+        if [file.name for file in before] != [file.name for file in files]:
             self.beginResetModel()
             self.endResetModel()
-        elif files and [_shown(it) for it in before] != [_shown(it) for it in files]:
+        elif files and [_shown(file) for file in before] != [_shown(file) for file in files]:
             last = self.index(len(files) - 1, len(self._heads) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
@@ -135,7 +135,7 @@ class FileTable(QTableView):
         current = self._files.files[at.row()].name if at.isValid() else None
         self._files.show_files(files)
         if current is not None and not self.currentIndex().isValid():
-            row = next((it for it, file in enumerate(files) if file.name == current), None)
+            row = next((at for at, file in enumerate(files) if file.name == current), None)
             if row is not None:
                 self.setCurrentIndex(self._files.index(row, 0))
         self._tell()

@@ -64,8 +64,8 @@ def share(state: CollectionState, progress: IndexProgress | None) -> int:
 
 def reading_of(states: Sequence[CollectionState]) -> str:
     """Describe how many files answers can use; "" if all are read."""
-    lacking = sum(it.waiting + it.not_all_read for it in states)
-    files = sum(it.files for it in states)
+    lacking = sum(state.waiting + state.not_all_read for state in states)
+    files = sum(state.files for state in states)
     if not lacking:
         return ""
     read = figure(files - lacking)
@@ -76,7 +76,7 @@ def reading_of(states: Sequence[CollectionState]) -> str:
 
 def facts(state: CollectionState) -> list[str]:
     """Return other facts about a collection, one per line."""
-    lines = [f"{it.path}: {translated(it.why)}" for it in state.troubles]
+    lines = [f"{trouble.path}: {translated(trouble.why)}" for trouble in state.troubles]
     if state.left_out:
         words = _tr("Left out, as they are no documents: {left_out}.")
         lines.append(words.format(left_out=count_of_files(state.left_out)))

@@ -67,8 +67,8 @@ class AttachedVectors:
         if model is None or not question.strip():
             return []
         keys = [
-            (model.key, file.document.sha256, it.span.place.number, it.span.start)
-            for file, it in passages
+            (model.key, file.document.sha256, passage.span.place.number, passage.span.start)
+            for file, passage in passages
         ]
         first = dict.fromkeys((*likely, *range(len(passages))))
         missing = [number for number in first if keys[number] not in self._vectors]
@@ -82,7 +82,7 @@ class AttachedVectors:
                 texts = [passages[number][1].text for number in part]
                 made = self._embedding.passages(model, texts, cancel)
                 for number, both in zip(part, made, strict=True):
-                    kept = chain.from_iterable(it[: model.dimensions] for it in both)
+                    kept = chain.from_iterable(vector[: model.dimensions] for vector in both)
                     self._vectors[keys[number]] = array("f", kept)
         except EngineError as error:
             _log.warning("passages of files were not turned into vectors: %s", error)

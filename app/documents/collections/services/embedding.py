@@ -89,7 +89,7 @@ class Embedding:
         return EmbedderStatus(
             chosen.entry if chosen else None,
             why,
-            tuple(it.entry for it in known),
+            tuple(embedder.entry for embedder in known),
             tuple(self._offers()),
         )
 
@@ -100,7 +100,7 @@ class Embedding:
 
     def can(self, model: VectorModel) -> bool:
         """Return whether the model that made some vectors is still on this computer."""
-        return any(it.model.key == model.key for it in self._here())
+        return any(embedder.model.key == model.key for embedder in self._here())
 
     def question(self, model: VectorModel, question: str, cancel: CancelToken) -> tuple[float, ...]:
         """Return the vector of a question. Raises EngineError and Cancelled."""
@@ -130,14 +130,16 @@ class Embedding:
             made = _vectors(lease, everyday, cancel)
             common = tuple(fmean(values) for values in zip(*made, strict=True))
             self._common[known.model.key] = common
-        return tuple(_apart(it, common) for it in _vectors(lease, texts, cancel))
+        return tuple(_apart(vector, common) for vector in _vectors(lease, texts, cancel))
 
     def close(self) -> None:
         """Unload the model."""
         self._runtime.leave()
 
     def _of(self, model: VectorModel) -> _Known:
-        found = next((it for it in self._here() if it.model.key == model.key), None)
+        found = next(
+            (embedder for embedder in self._here() if embedder.model.key == model.key), None
+        )
         if found is None:
             raise ModelUnknown(
                 N_("The embedding model “{name}” is not here.", name=model.name),
@@ -171,15 +173,15 @@ class Embedding:
         if wanted == OFF:
             return None, N_("Search by meaning is turned off in the settings.")
         if wanted:
-            for it in known:
-                if wanted in {it.entry.id, it.entry.name}:
-                    return it, ""
+            for embedder in known:
+                if wanted in {embedder.entry.id, embedder.entry.name}:
+                    return embedder, ""
             return None, N_(
                 "The embedding model “{wanted}” of the settings is not here.", wanted=wanted
             )
         if not known:
             return None, N_("There is no embedding model here yet.")
-        return min(known, key=lambda it: FAMILIES.index(it.family)), ""
+        return min(known, key=lambda embedder: FAMILIES.index(embedder.family)), ""
 
     def _here(self) -> list[_Known]:
         """List the local embedding models; each file is examined once."""
@@ -228,9 +230,9 @@ def _fingerprint(path: Path, size: int) -> str:
 
 def _apart(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...]:
     """Subtract the common vector and normalise to length 1."""
-    seen = [it - other for it, other in zip(vector, common, strict=True)]
+    seen = [value - other for value, other in zip(vector, common, strict=True)]
     length = max(math.hypot(*seen), 1e-12)
-    return tuple(it / length for it in seen)
+    return tuple(value / length for value in seen)
 
 
 def _vectors(

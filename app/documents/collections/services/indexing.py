@@ -108,25 +108,25 @@ class Indexing:
         index, known = self._index, self._index.known()
         look = look_through(
             self._collection.paths,
-            [it.seen.path for it in known.values()],
+            [file.seen.path for file in known.values()],
             index.devices(),
             cancel,
         )
         gone = {
-            path: it
-            for path, it in known.items()
-            if path not in look.files and not look.spares(it.seen.path)
+            path: file
+            for path, file in known.items()
+            if path not in look.files and not look.spares(file.seen.path)
         }
         moved = self._moved(look, known, gone)
         seen = [
-            it
-            for path, it in look.files.items()
-            if it not in moved and _is_new(it, known.get(path))
+            file
+            for path, file in look.files.items()
+            if file not in moved and _is_new(file, known.get(path))
         ]
-        index.note(moved=[(it.id, new) for new, it in moved.items()])
+        index.note(moved=[(file.id, new) for new, file in moved.items()])
         for start in range(0, len(seen), _NOTED):
             index.note(seen[start : start + _NOTED])
-        ids = [it.id for it in gone.values()]
+        ids = [file.id for file in gone.values()]
         for start in range(0, len(ids), _FILES):
             index.note(gone=ids[start : start + _FILES])
         index.keep_devices({**index.devices(), **look.devices})
@@ -147,8 +147,8 @@ class Indexing:
             and not _is_new(new, old)
         }
         by_size: dict[tuple[int, int], list[bytes]] = {}
-        for path, it in gone.items():
-            by_size.setdefault((it.seen.size, it.seen.mtime_ns), []).append(path)
+        for path, file in gone.items():
+            by_size.setdefault((file.seen.size, file.seen.mtime_ns), []).append(path)
         for path, new in look.files.items():
             if path in known:
                 continue
@@ -227,7 +227,7 @@ class Indexing:
                 self._wait_for_others(cancel)
                 part = left[start : start + _PASSAGES]
                 began = time.monotonic()
-                vectors = self._embedding.passages(model, [it for _, it in part], cancel)
+                vectors = self._embedding.passages(model, [text for _, text in part], cancel)
                 for (text, _), vector in zip(part, vectors, strict=True):
                     made[text.id].append(vector)
                     if len(made[text.id]) == len(text.passages):

@@ -211,7 +211,7 @@ class Knowledge:
             SearchBroken: An index cannot be searched.
             Cancelled: `cancel` was called.
         """
-        found = [self.find(it) for it in collections]
+        found = [self.find(collection) for collection in collections]
         vectors: dict[str, tuple[VectorModel, Sequence[float]] | None] = {}
         rankings = []
         for collection in found:
@@ -396,7 +396,7 @@ class Knowledge:
 
     def _remove_lost(self) -> None:
         """Remove indexes whose collections no longer exist; other files stay."""
-        known = {it.id for it in self._store.collections()}
+        known = {collection.id for collection in self._store.collections()}
         with suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
                 collection_id = path.name.partition(".")[0]
@@ -420,7 +420,9 @@ def there(paths: Iterable[Path]) -> list[Path]:
 
 def _named(name: str) -> str:
     """Return the name as it is stored. Raises CollectionNameInvalid."""
-    name = " ".join("".join(it if it.isprintable() else " " for it in name).split())
+    name = " ".join(
+        "".join(character if character.isprintable() else " " for character in name).split()
+    )
     if not name or len(name) > LONGEST_NAME:
         raise CollectionNameInvalid(
             N_("The collection cannot be called like that."),

@@ -148,7 +148,9 @@ class _Walk:
                 self.look.troubles.append(PathTrouble(folder, _why(error)))
                 self.look.blind.append(folder)
                 continue
-            inside = [folder / it.name for it in entries if self._take(folder / it.name, it)]
+            inside = [
+                folder / entry.name for entry in entries if self._take(folder / entry.name, entry)
+            ]
             folders += reversed(inside)
 
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
@@ -158,7 +160,7 @@ class _Walk:
             return []
         self.visited.add((here.st_dev, here.st_ino))
         with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda it: it.name)
+            return sorted(entries, key=lambda entry: entry.name)
 
     def _take(self, path: Path, entry: os.DirEntry[str]) -> bool:
         """Record a file. Return whether the entry is a folder to scan instead."""
@@ -208,7 +210,7 @@ def _is_hidden(entry: os.DirEntry[str]) -> bool:
 
 
 def _printable(name: str) -> str:
-    return "".join(it if it.isprintable() else " " for it in name)
+    return "".join(character if character.isprintable() else " " for character in name)
 
 
 def _why(error: OSError) -> str:

@@ -295,10 +295,10 @@ class CollectionIndex:
         gone = list(gone)
         with self._file.write() as db:
             left = _texts_of(db, gone)
-            db.executemany("DELETE FROM files WHERE id = ?", [(it,) for it in gone])
+            db.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in gone])
             db.executemany(
                 "UPDATE files SET path = ?, name = ?, size = ?, mtime_ns = ? WHERE id = ?",
-                [(*_row(it), file_id) for file_id, it in moved],
+                [(*_row(file), file_id) for file_id, file in moved],
             )
             db.executemany(
                 "INSERT INTO files (path, name, size, mtime_ns, state)"
@@ -326,7 +326,10 @@ class CollectionIndex:
             db.execute("DELETE FROM troubles")
             db.executemany(
                 "INSERT OR REPLACE INTO troubles (path, why, away) VALUES (?, ?, ?)",
-                [(os.fsencode(it.path), packed(it.why), int(it.away)) for it in troubles],
+                [
+                    (os.fsencode(trouble.path), packed(trouble.why), int(trouble.away))
+                    for trouble in troubles
+                ],
             )
 
     def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
@@ -405,8 +408,8 @@ class CollectionIndex:
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return the documents with these SHA-256 hashes; missing ones are left out."""
-        found = {it: self._document(it) for it in set(hashes)}
-        return {sha256: it for sha256, it in found.items() if it is not None}
+        found = {sha256: self._document(sha256) for sha256 in set(hashes)}
+        return {sha256: document for sha256, document in found.items() if document is not None}
 
     def _document(self, sha256: str) -> Document | None:
         with self._file.read() as db:
@@ -417,7 +420,7 @@ class CollectionIndex:
                 return None  # another process can have removed it
             document = document or _unpacked(row["content"])
             self._unpacked[sha256] = document
-            held = sum(len(it.text) for it in self._unpacked.values())
+            held = sum(len(document.text) for document in self._unpacked.values())
             while held > _UNPACKED and len(self._unpacked) > 1:
                 held -= len(self._unpacked.popitem(last=False)[1].text)
         return document
@@ -451,7 +454,9 @@ class CollectionIndex:
                     )
                 )
             least = (len(asked[:_QUOTED]) + 1) // 2
-            likely = [it for it, count in counted.most_common(_MOST_QUOTED) if count >= least]
+            likely = [
+                text_id for text_id, count in counted.most_common(_MOST_QUOTED) if count >= least
+            ]
             rows = [
                 db.execute(
                     "SELECT sha256, name FROM texts JOIN files ON text_id = texts.id"
@@ -503,7 +508,7 @@ class CollectionIndex:
             for row in rows:
                 parts = passages(_unpacked(row["content"]), PASSAGE)
                 found.append(
-                    TextToEmbed(row["id"], row["name"] or "", tuple(it.text for it in parts))
+                    TextToEmbed(row["id"], row["name"] or "", tuple(part.text for part in parts))
                 )
                 most -= row["count"]
                 if most <= 0:
@@ -581,7 +586,7 @@ class CollectionIndex:
         if not words:
             return []
         with self._file.read() as db:
-            counts = counts_of(words, lambda it: _count(db, it))
+            counts = counts_of(words, lambda word: _count(db, word))
             rows = db.execute(
                 "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
                 (_telling(counts), _TOP),
@@ -659,11 +664,14 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     _keep(db, "next", str(first + len(parts)))
     db.executemany(
         "INSERT INTO passages (id, place, start, [end]) VALUES (?, ?, ?, ?)",
-        [(number, it.span.place.number, it.span.start, it.span.end) for number, it in parts],
+        [
+            (number, part.span.place.number, part.span.start, part.span.end)
+            for number, part in parts
+        ],
     )
     db.executemany(
         "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
-        [(number, " ".join(telling_words_in(it.text))) for number, it in parts],
+        [(number, " ".join(telling_words_in(part.text))) for number, part in parts],
     )
     done = db.execute(
         "INSERT INTO texts (sha256, size, places, scanned, reading, unread, characters, first,"
@@ -695,7 +703,10 @@ def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
 
 def _texts_of(db: sqlite3.Connection, files: Iterable[int]) -> set[int]:
     """Return the ids of the texts of these files."""
-    found = (db.execute("SELECT text_id FROM files WHERE id = ?", (it,)).fetchone() for it in files)
+    found = (
+        db.execute("SELECT text_id FROM files WHERE id = ?", (file_id,)).fetchone()
+        for file_id in files
+    )
     return {row["text_id"] for row in found if row is not None and row["text_id"] is not None}
 
 
@@ -713,8 +724,8 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.executemany(
             "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
             [
-                (number, " ".join(telling_words_in(it.text)))
-                for number, it in enumerate(parts, start=row["first"])
+                (number, " ".join(telling_words_in(part.text)))
+                for number, part in enumerate(parts, start=row["first"])
             ],
         )
         last = row["first"] + row["count"] - 1
@@ -734,13 +745,13 @@ def _codes(
     """Read the stored vectors of passages; those that are gone are left out."""
     signs, sizes = HALVES * model.dimensions // 8, HALVES * model.dimensions // 4
     found: dict[int, Code] = {}
-    for it in sorted(near):
+    for passage in sorted(near):
         row = db.execute(
             "SELECT substr(signs, ?, ?), substr(codes, ?, ?) FROM vectors WHERE id = ?",
-            (1 + it.place * signs, signs, 1 + it.place * sizes, sizes, it.row),
+            (1 + passage.place * signs, signs, 1 + passage.place * sizes, sizes, passage.row),
         ).fetchone()
         if row is not None and len(row[1]) == sizes:
-            found[it.passage] = row[0], row[1]
+            found[passage.passage] = row[0], row[1]
     return found
 
 
@@ -755,7 +766,9 @@ def _telling(counts: Mapping[QueryPart, int]) -> str:
 
     Every passage with one of the words is ranked, which takes time.
     """
-    counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
+    counted = sorted(
+        ((count, part.match) for part, count in counts.items()), key=lambda pair: pair[0]
+    )
     chosen, left = [], MATCHED
     for count, term in counted:
         left -= count

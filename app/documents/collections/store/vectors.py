@@ -175,8 +175,8 @@ def _decoded(codes: Collection[Code]) -> NDArray[np.float32]:
     import numpy as np
 
     count = HALVES * len(codes)
-    signs = np.frombuffer(b"".join(it for it, _ in codes), np.uint8).reshape(count, -1)
-    packed = np.frombuffer(b"".join(it for _, it in codes), np.uint8)
+    signs = np.frombuffer(b"".join(code for code, _ in codes), np.uint8).reshape(count, -1)
+    packed = np.frombuffer(b"".join(code for _, code in codes), np.uint8)
     sizes = np.stack([packed >> 6, packed >> 4 & 3, packed >> 2 & 3, packed & 3], axis=-1)
     values = np.array(_SIZES, np.float32)[sizes.reshape(count, -1)]
     return _of_length_one(np.where(np.unpackbits(signs, axis=1), values, -values))

@@ -239,10 +239,10 @@ class FileViewer(EnterDialog):
         text = file.document.sections[part.place.number - 1].text[part.start : part.end]
         length = len(text)
         places = [
-            (max(0, it.start - part.start), min(length, it.end - part.start))
-            for it in self._marked()
+            (max(0, span.start - part.start), min(length, span.end - part.start))
+            for span in self._marked()
         ]
-        self.text.show_text(text, [it for it in places if it[0] < it[1]])
+        self.text.show_text(text, [place for place in places if place[0] < place[1]])
         self._stack.setCurrentWidget(self.text)
         words = ""
         if file.document.kind is DocumentKind.PDF and not file.has_pages:
@@ -288,7 +288,7 @@ class FileViewer(EnterDialog):
         if not self._parts:
             return ()
         number = self._parts[self._at].place.number
-        return tuple(it for it in self._spans if it.place.number == number)
+        return tuple(span for span in self._spans if span.place.number == number)
 
     def _scaled(self, _scale: float) -> None:
         self._show_tools()
