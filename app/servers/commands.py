@@ -78,34 +78,34 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
         args.cert and from_home(args.cert).absolute(),
     )
     key = _read_key() if args.key_stdin else None
-    parted = "" if key is not None or args.keep_key else servers.parts_from_key(profile)
-    kept = servers.save(profile, key, take_key=args.keep_key)
-    status = servers.key_status(kept)
+    parted = "" if key is not None or args.keep_key else servers.origin_losing_key(profile)
+    saved = servers.save(profile, key, take_key=args.keep_key)
+    status = servers.key_status(saved)
     if key == "":
-        out.note(N_("No key came, so none is kept for “{name}”.", name=kept.name))
+        out.note(N_("No key came, so none is kept for “{name}”.", name=saved.name))
     if parted:
         out.note(
             N_(
                 "The key of “{name}” was for {parted} alone, and is forgotten: with --key-stdin "
                 "you "
                 "give it for this address.",
-                name=kept.name,
+                name=saved.name,
                 parted=parted,
             )
         )
-    elif before and before.origin != kept.origin and key is None and status.present:
+    elif before and before.origin != saved.origin and key is None and status.present:
         out.note(
             N_(
                 "The key of “{name}” goes to {origin} from now on.",
-                name=kept.name,
-                origin=kept.origin,
+                name=saved.name,
+                origin=saved.origin,
             )
         )
     if key and status.place == "environment":
         out.note(
             N_(
                 "{name} in the environment wins over the key that was kept.",
-                name=key_variable(kept.name),
+                name=key_variable(saved.name),
             )
         )
     if key and status.place == "memory":
@@ -113,23 +113,23 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
             N_(
                 "The key was not kept: this system has no keyring, and Hearth writes no key into a "
                 "file. Set {name} in the environment.",
-                name=key_variable(kept.name),
+                name=key_variable(saved.name),
             )
         )
-    if not kept.encrypted and not is_loopback(kept.host):
+    if not saved.encrypted and not is_loopback(saved.host):
         out.note(
             N_(
                 "What you ask goes to {host} without encryption: use https:// where others can "
                 "listen on the network.",
-                host=kept.host,
+                host=saved.host,
             )
         )
     out.value(
-        _described(kept, None) | {"key": status.place},
+        _described(saved, None) | {"key": status.place},
         lambda: N_(
             "Kept “{name}”; `hearth servers test {kept_name}` asks what is there.",
-            name=kept.name,
-            kept_name=quote(kept.name),
+            name=saved.name,
+            kept_name=quote(saved.name),
         ),
     )
     return 0
@@ -167,7 +167,7 @@ def found_line(info: ServerInfo | None) -> str:
 
 
 def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    value: dict[str, Any] = {
         "id": profile.id,
         "name": profile.name,
         "address": profile.address,
@@ -176,13 +176,13 @@ def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any
         "leaves_computer": not is_loopback(profile.host),
     }
     if info is not None:
-        told |= {
+        value |= {
             "kind": info.kind,
             "version": info.version,
             "models": [{"id": model.id, "context": model.context} for model in info.models],
             "mtp": info.mtp,
         }
-    return told
+    return value
 
 
 _NAME = Argument("what", N_("the server's name in Hearth"), metavar="NAME", offers="servers")

@@ -44,7 +44,7 @@ class Profiles(Protocol):
     def save(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
     ) -> ServerProfile: ...
-    def parts_from_key(self, profile: ServerProfile) -> str: ...
+    def origin_losing_key(self, profile: ServerProfile) -> str: ...
     def remove(self, profile_id: str) -> None: ...
     def test(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
@@ -130,22 +130,23 @@ class ServerList(QObject):
         """
 
         def work() -> tuple[ServerProfile, str]:
-            parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
+            parted = "" if key is not None or take_key else self._servers.origin_losing_key(profile)
             before = next(
                 (server for server in self._servers.list() if server.id == profile.id), None
             )
-            kept = self._servers.save(profile, key, take_key=take_key)
+            saved_profile = self._servers.save(profile, key, take_key=take_key)
             if parted:
-                return kept, N_(
+                return saved_profile, N_(
                     "Its key was for {parted} only and was removed: enter it again.", parted=parted
                 )
-            moved = before is not None and before.origin != kept.origin
-            status = self._servers.key_status(kept) if key or moved else None
+            moved = before is not None and before.origin != saved_profile.origin
+            status = self._servers.key_status(saved_profile) if key or moved else None
             if status is not None and moved and status.place == "environment":
-                return kept, N_(
-                    "The key from the environment is now sent to {origin}.", origin=kept.origin
+                return saved_profile, N_(
+                    "The key from the environment is now sent to {origin}.",
+                    origin=saved_profile.origin,
                 )
-            return kept, (status.warning or "") if status is not None and key else ""
+            return saved_profile, (status.warning or "") if status is not None and key else ""
 
         def saved(found: tuple[ServerProfile, str]) -> None:
             self.look()

@@ -65,7 +65,7 @@ class Servers:
         """Return the result of the server's last test, without connecting to it."""
         return self._store.info(profile_id)
 
-    def way(self, profile: ServerProfile) -> str:
+    def load_key(self, profile: ServerProfile) -> str:
         """Return a value that changes when models must be loaded again.
 
         It depends on the address, the certificates and the key.
@@ -115,7 +115,7 @@ class Servers:
             self._secrets.clear(profile.secret)
         self._store.remove(profile.id)
 
-    def parts_from_key(self, profile: ServerProfile) -> str:
+    def origin_losing_key(self, profile: ServerProfile) -> str:
         """Return the origin of the stored key, if the profile has moved to another one.
 
         Returns "" if saving the profile would lose no key.
@@ -156,13 +156,13 @@ class Servers:
         normalised = replace(profile, address=normalised_address(profile.address))
         if normalised.name:
             self._require_own_variable(normalised)
-        given = checked(key, N_("The key")) if key else None
+        checked_key = checked(key, N_("The key")) if key else None
         before = self._moved(normalised) if take_key and key is None else None
         if before is not None:
-            given = self._secrets.get(before.secret)
+            checked_key = self._secrets.get(before.secret)
         client = self._gate.lend("look at a server", normalised.address, normalised.trust)
         with client:
-            headers = self._headers(normalised, given)
+            headers = self._headers(normalised, checked_key)
             called, variable = (
                 normalised.name or normalised.host,
                 key_variable(normalised.name or "NAME"),
@@ -209,8 +209,8 @@ class Servers:
 
     def _moved(self, profile: ServerProfile) -> ServerProfile | None:
         """Return the stored profile, if its origin differs from that of this one."""
-        kept = (server for server in self.list() if server.id == profile.id)
-        return next((server for server in kept if server.origin != profile.origin), None)
+        stored = (server for server in self.list() if server.id == profile.id)
+        return next((server for server in stored if server.origin != profile.origin), None)
 
     def _forget_key(self, profile: ServerProfile) -> None:
         """Forget the key of a former origin; if the keyring fails, the key stays there unused."""
@@ -220,8 +220,8 @@ class Servers:
         except KeyringBroken as error:
             _log.warning("A key for %s stays in the keyring: %s", profile.origin, error)
 
-    def _headers(self, profile: ServerProfile, given: Secret | None) -> dict[str, str]:
-        key = given or self._key(profile)
+    def _headers(self, profile: ServerProfile, new_key: Secret | None) -> dict[str, str]:
+        key = new_key or self._key(profile)
         return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
 
     def _key(self, profile: ServerProfile) -> Secret | None:

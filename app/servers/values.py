@@ -82,7 +82,7 @@ def normalised_address(text: str) -> str:
         good = False
     if not good or parts.query or parts.fragment or " " in address or not address.isprintable():
         raise AddressInvalid(
-            N_("“{address}” is not the address of a server.", address=_shown(text)),
+            N_("“{address}” is not the address of a server.", address=_printable(text)),
             N_("An address is http:// or https://, a host’s name and, if need be, a port."),
             N_("Write it like http://192.168.1.20:8000."),
         )
@@ -106,7 +106,7 @@ def normalised_name(text: str) -> str:
     name = " ".join(text.split())
     if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
-            N_("“{shown}” cannot be the name of a server.", shown=_shown(text)),
+            N_("“{shown}” cannot be the name of a server.", shown=_printable(text)),
             N_(
                 "A name needs a letter or a digit, and cannot have invisible characters or a "
                 "colon, which separates it from a model."
@@ -116,7 +116,7 @@ def normalised_name(text: str) -> str:
     return name
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in text.strip())
 
 

@@ -104,7 +104,7 @@ class Loading(QObject):
         from app.wiring.app import App
 
         self._ends.enter_context(keep_log(self._opened.folder))
-        self._app = App(self._opened, offline=self._offline, outside=True)
+        self._app = App(self._opened, offline=self._offline, lists_devices_in_child=True)
         yield
         self._presenters = WindowApp(self._app, self._first)
         yield

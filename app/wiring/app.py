@@ -115,13 +115,13 @@ class App:
         opened: OpenStores,
         *,
         offline: bool = False,
-        outside: bool = False,
+        lists_devices_in_child: bool = False,
         leaves_worker: bool = False,
     ) -> None:
         """Take over the open data folder; close its database after an error. Raises AppError.
 
         Args:
-            outside: List the devices in another process, instead of loading llama.cpp into this
+            lists_devices_in_child: List the devices in another process, instead of loading llama.cpp into this
                 one.
             leaves_worker: Let a vLLM worker run on for a while after `close`.
         """
@@ -134,7 +134,7 @@ class App:
         self.folders = opened.folders
         use_packs(self.folder.packs)
         self.stays_offline = offline
-        self._outside = outside
+        self._lists_devices_in_child = lists_devices_in_child
         self._leaves_worker = leaves_worker
         try:
             hindered = opened.hindered or self._tidy()
@@ -266,13 +266,13 @@ class App:
 
     @once
     def tokens(self) -> Tokens:
-        def whose(token: str) -> str:
+        def account_of(token: str) -> str:
             """Return the account of a token; uses this token instead of the stored one."""
             from app.models.hub.client import Hub
 
             return Hub(self.gate, lambda: None).who(token)
 
-        return Tokens(self.secrets, whose)
+        return Tokens(self.secrets, account_of)
 
     @once
     def servers(self) -> Servers:
@@ -340,7 +340,7 @@ class App:
         def further() -> list[ModelEntry]:
             """List the models that are not files of their own on this computer."""
             servers = self.servers
-            served = served_models(servers.list(), servers.info, servers.way)
+            served = served_models(servers.list(), servers.info, servers.load_key)
             return [*self.vllm.starter(), *served]
 
         def draft_model() -> str:
@@ -359,8 +359,8 @@ class App:
         from app.models.library.services.editing import MetadataEditor
 
         def unload(entry: ModelEntry) -> None:
-            held = self.runtime.held(entry.engine)
-            if held is not None and held.path == entry.path:
+            loaded = self.runtime.loaded_model(entry.engine)
+            if loaded is not None and loaded.path == entry.path:
                 self.runtime.stop(entry.engine)
 
         return MetadataEditor(self.library, self._models.hashes, self._collection, unload)
@@ -384,7 +384,7 @@ class App:
         from app.wiring.devices import looking
         from engines.llamacpp.sizing.sizer import Sizer
 
-        look = looking(self.devices, inside=True)
+        look = looking(self.devices, loads_llama=True)
         return Fitting(look, LoadStore(self.database), Sizer(self.folder.root))
 
     # Engines
@@ -393,7 +393,7 @@ class App:
         """Detect this computer's hardware in its present state."""
         from app.wiring.devices import looking
 
-        return looking(self.devices, inside=not self._outside)()
+        return looking(self.devices, loads_llama=not self._lists_devices_in_child)()
 
     @once
     def devices(self) -> DeviceTrials:
@@ -526,4 +526,4 @@ def hardware(folder: Path | None = None) -> Hardware:
     """
     from app.wiring.devices import device_trials, looking
 
-    return looking(device_trials(folder, STARTER), inside=True)()
+    return looking(device_trials(folder, STARTER), loads_llama=True)()

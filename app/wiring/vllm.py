@@ -67,7 +67,7 @@ class LocalVllm:
         installed = self.installed()
         return installed.profile if installed is not None else None
 
-    def here(self) -> tuple[Installable, str]:
+    def installable(self) -> tuple[Installable, str]:
         """Return whether vLLM is installed, can be or cannot be installed, and why it cannot."""
         if self.installed() is not None:
             return "installed", ""
@@ -196,8 +196,8 @@ def _cards() -> tuple[Card, ...]:
         found = nvidia(load_nvml())[2]
     except UserError:
         return ()
-    made = (
+    cards = (
         Card(card.name, float(".".join(map(str, card.capability))), card.total_bytes)
         for card in found
     )
-    return tuple(sorted(made, key=lambda card: -card.total_bytes))
+    return tuple(sorted(cards, key=lambda card: -card.total_bytes))

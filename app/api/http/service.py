@@ -244,7 +244,7 @@ class ApiService:
             chosen = replace(chosen, settings={**chosen.settings, "adapter": found.adapter})
         prepared = self._answers.preparing.prepare(self._settings(), chosen)
         # A loaded model is used with the options it has: a client never causes a second load.
-        held = self._runtime.held_options(prepared.entry)
+        held = self._runtime.loaded_options(prepared.entry)
         if held is not None:
             return replace(prepared, load_options=held)
         other = self._runtime.in_the_way(prepared.entry)

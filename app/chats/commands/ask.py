@@ -99,8 +99,8 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
 
     grounds = _collections(app, args, options)
     for state in grounds:
-        if said := not_read(state):
-            out.note(f"{state.collection.name}: {', '.join(said)}.")
+        if unread := not_read(state):
+            out.note(f"{state.collection.name}: {', '.join(unread)}.")
     return print_answer(
         app, interruptible(work), out, args.think, files=files_of, collections=grounds
     )
@@ -114,8 +114,8 @@ def _collections(
         chosen = options.collections or ()
     else:
         chosen = app.preparing.collections_of(options, app.chats.chat(args.chat).id)
-    there = {collection.id for collection in app.knowledge.collections()}
-    return [app.knowledge.state(collection) for collection in chosen if collection in there]
+    existing = {collection.id for collection in app.knowledge.collections()}
+    return [app.knowledge.state(collection) for collection in chosen if collection in existing]
 
 
 def answer_built_in(app: App, out: Output) -> int:
@@ -156,8 +156,8 @@ def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFil
 
     for file in interruptible(work):
         files.append(file)
-        for said in left_out(file.name, file.document):
-            out.note(said)
+        for note in left_out(file.name, file.document):
+            out.note(note)
     return files
 
 
@@ -175,7 +175,7 @@ def on_engine(
     if engine is None:
         return otherwise
     entry = app.library.find(model or app.settings.read().model)
-    return app.choice.on(entry, engine).id
+    return app.choice.entry_for(entry, engine).id
 
 
 def _of_chat(app: App, args: argparse.Namespace) -> str | None:

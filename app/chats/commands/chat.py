@@ -58,7 +58,7 @@ class Conversation:
     mtp: MtpMode | None = None
     options: AnswerOptions = field(default_factory=AnswerOptions)
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
-    _said: set[str] = field(default_factory=set)
+    _reported_notes: set[str] = field(default_factory=set)
     _ready: Ready | None = None
     _answered: dict[EngineName, str] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class Conversation:
         self.commands = {
             "/help": (N_("show these commands"), self._help),
             "/new": (N_("begin a new chat"), self._new),
-            "/again": (N_("answer the last question again"), self._again),
+            "/again": (N_("answer the last question again"), self._answer_again),
             "/continue": (N_("continue an answer that was stopped or cut off"), self._continue),
             "/model": (N_("NAME: choose a model; without a name, list all"), self._model),
             "/engine": (
@@ -76,7 +76,7 @@ class Conversation:
             "/mtp": (N_("auto, on or off for this chat; alone, show the present state"), self._mtp),
             "/think": (N_("on or off: reasoning, for a model that can do both"), self._think),
             "/chats": (N_("list the chats; /open ID continues one"), self._chats),
-            "/open": (N_("ID: continue a chat"), self._open),
+            "/open": (N_("ID: continue a chat"), self._open_chat),
             "/quit": (N_("end the chat; Ctrl-D does the same"), self._quit),
         }
 
@@ -119,7 +119,7 @@ class Conversation:
                 yield event
 
         think = cast("str | None", self.options.settings.get("thinking"))
-        print_answer(self.app, interruptible(work), self.out, think, self._said)
+        print_answer(self.app, interruptible(work), self.out, think, self._reported_notes)
 
     def _last_answer(self) -> StoredMessage | None:
         path = self.app.chats.path(self.chat_id) if self.chat_id else ()
@@ -136,7 +136,7 @@ class Conversation:
     def _new(self, _: str) -> None:
         self.chat_id = self.mtp = None
 
-    def _again(self, _: str) -> None:
+    def _answer_again(self, _: str) -> None:
         if (last := self._last_answer()) is not None:
             self._write(self.app.chats.answer_again(last.chat_id, last.id))
 
@@ -167,7 +167,7 @@ class Conversation:
             )
             return
         try:
-            other = self.app.choice.on(entry, name)
+            other = self.app.choice.entry_for(entry, name)
         except EngineUnavailable:
             if name not in self._answered:
                 raise
@@ -238,12 +238,12 @@ class Conversation:
             mark = "*" if chat.id == self.chat_id else " "
             self.out.line(f"{mark} {chat.id[:8]}  {on_one_line(chat.title)}")
 
-    def _open(self, chat_id: str) -> None:
+    def _open_chat(self, chat_id: str) -> None:
         chat = self.app.chats.chat(chat_id)
         self.chat_id, self.mtp = chat.id, chat.mtp
         for message in self.app.chats.path(self.chat_id):
-            said = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
-            self.out.piece(f"{said}\n")
+            line = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
+            self.out.piece(f"{line}\n")
 
     def _quit(self, _: str) -> None:
         raise _Leave
@@ -301,9 +301,9 @@ def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False)
         if first is None:
             return answer_built_in(app, out)
         lines = chain([first], lines)
-    status, asked = 0, False
+    status, has_asked = 0, False
     for line in lines:
-        asked = True
+        has_asked = True
         out.note(f"> {line}")
         try:
             conversation.say(line)
@@ -314,19 +314,19 @@ def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False)
         except UserError as error:
             out.error(error)
             status = 1
-    if not asked:
+    if not has_asked:
         out.note(N_("Standard input ended before anything was asked."))
     return status
 
 
 def _by_hand(conversation: Conversation) -> int:
-    asked = _line_reader([*conversation.commands])
+    read_line = _line_reader([*conversation.commands])
     if (conversation.model or conversation.app.settings.read().model) == STARTER:
         conversation.out.note(GUIDE_NOTE)
     conversation.out.note(N_("/help lists the commands, Ctrl-D ends the chat."))
     while True:
         try:
-            conversation.say(asked())
+            conversation.say(read_line())
         except (EOFError, _Leave):
             conversation.out.line("")
             return 0

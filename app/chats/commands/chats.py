@@ -106,11 +106,11 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
         return 0
     folder.prepare()
     source = snapshots.named(args.what)
-    kept = snapshots.restore(source, datetime.now().astimezone())
-    before = N_(" What was there before is in {kept}.", kept=kept) if kept else ""
+    replaced = snapshots.restore(source, datetime.now().astimezone())
+    note = N_(" What was there before is in {kept}.", kept=replaced) if replaced else ""
     out.value(
-        {"restored": str(source), "kept": str(kept) if kept else None},
-        lambda: N_("The chats are those of {name} now.{before}", name=source.name, before=before),
+        {"restored": str(source), "kept": str(replaced) if replaced else None},
+        lambda: N_("The chats are those of {name} now.{before}", name=source.name, before=note),
     )
     return 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import CollectionUnknown
-from app.documents.collections.services.knowledge import there
+from app.documents.collections.services.knowledge import existing_paths
 from app.documents.collections.values import (
     CollectionState,
     DocumentCollection,
@@ -41,7 +41,7 @@ _LOOK_S = 0.5
 
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     """Add paths and index the collection; without paths, continue unfinished indexing."""
-    paths = there(args.paths)
+    paths = existing_paths(args.paths)
     collection = app.knowledge.add(_named_or_made(app, args).id, paths)
     if args.background:
         out.note(N_("The next Hearth that is open reads them: the window, or `hearth docs add`."))

@@ -153,12 +153,12 @@ class Collections(QObject):
         def work(cancel: CancelToken) -> Iterator[IndexProgress]:
             knowledge = self._knowledge()
             if knowledge.collections():
-                from app.documents.collections.services.indexing import Manners
+                from app.documents.collections.services.indexing import Politeness
 
-                manners = Manners(
+                politeness = Politeness(
                     self._busy, lambda seconds: cancel.wait(min(seconds, _LONGEST_REST_S))
                 )
-                yield from knowledge.work(cancel, manners)
+                yield from knowledge.work(cancel, politeness)
 
         self._task = self._tasks.stream(
             work, self._progressed, self._worked, self._not_worked, on=INDEXING

@@ -643,7 +643,7 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     return FileShare(file.name, kind, places, of, whole, unseen, unmatched)
 
 
-def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
+def share_of_attachment(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt, without its text."""
     mine = [source for source in sources if source.document == file.sha256]
     whole = any(not source.place for source in mine)

@@ -15,7 +15,7 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("exchange", text)
 
 
-def told(reports: Iterable[FileReport], *, done: bool) -> str:
+def report_text(reports: Iterable[FileReport], *, done: bool) -> str:
     """Return the whole report as text.
 
     Args:
@@ -32,7 +32,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     Args:
         done: As in `told`.
     """
-    said = []
+    lines = []
     if report.new:
         verb = _tr("Imported: {what}.") if done else _tr("Can be imported: {what}.")
         what = _tr("{new} with {messages}").format(
@@ -40,15 +40,15 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
         )
         if report.sources:
             what = _tr("{what} from {sources}").format(what=what, sources=", ".join(report.sources))
-        said.append(verb.format(what=what))
+        lines.append(verb.format(what=what))
     if report.back:
-        said.append(_tr("Restored from the trash: {back}.").format(back=_chats(report.back)))
+        lines.append(_tr("Restored from the trash: {back}.").format(back=_chats(report.back)))
     if report.here:
-        said.append(_tr("Already here: {here}.").format(here=_chats(report.here)))
+        lines.append(_tr("Already here: {here}.").format(here=_chats(report.here)))
     for what, count in sorted(report.left_out.items()):
         words = _tr("Left out, because Hearth does not support it: {what} ({count}).")
-        said.append(words.format(what=translated(what), count=figure(count)))
-    return [*said, *_not_read(report)]
+        lines.append(words.format(what=translated(what), count=figure(count)))
+    return [*lines, *_not_read(report)]
 
 
 def _not_read(report: FileReport) -> Iterator[str]:

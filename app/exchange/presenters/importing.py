@@ -83,8 +83,8 @@ class Importing:
         """Store the chats that were found: all of them or, on an error, none."""
 
         def write() -> tuple[Imported, tuple[FileReport, ...]]:
-            said = self._report(files)
-            return self._store.add([chat for file in files for chat in file.chats]), said
+            file_reports = self._report(files)
+            return self._store.add([chat for file in files for chat in file.chats]), file_reports
 
         self._tasks.run(write, lambda found: done(*found), failed, on=STORE)
 

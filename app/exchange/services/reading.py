@@ -21,8 +21,8 @@ from app.exchange.values.found import (
     FoundChat,
     FoundChats,
     NotRead,
-    PassedOver,
     ReadyChat,
+    SkippedFile,
 )
 from app.exchange.values.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
 from engines.cancel import CancelToken
@@ -95,7 +95,7 @@ class _Threads:
 def _read(path: Path, cancel: CancelToken) -> FileFound:
     chats: list[ReadyChat] = []
     not_read: list[NotRead] = []
-    passed_over: list[PassedOver] = []
+    passed_over: list[SkippedFile] = []
     threads = _Threads()
     left = MOST_KEPT
     for result in _all_of(path, threads, cancel):
@@ -112,7 +112,7 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
             not_read.append(NotRead(path.name, _TOO_MUCH, partly=True))
             break
     if not chats and not not_read:
-        why = next((it.why for it in passed_over if it.name == path.name), NO_CHATS)
+        why = next((file.why for file in passed_over if file.name == path.name), NO_CHATS)
         not_read.append(NotRead(path.name, why))
         passed_over = [file for file in passed_over if file.name != path.name]
     return FileFound(path, tuple(chats), tuple(not_read), tuple(passed_over))
@@ -120,20 +120,20 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
 
 def _all_of(
     path: Path, threads: _Threads, cancel: CancelToken
-) -> Iterator[ReadyChat | NotRead | PassedOver]:
+) -> Iterator[ReadyChat | NotRead | SkippedFile]:
     """Yield the chats of a file or folder, and a reason for each file without chats."""
     kinds: set[str] = set()
-    empty: list[PassedOver] = []
+    empty: list[SkippedFile] = []
     for document in documents(path):
         if cancel.cancelled:
             break
         if isinstance(document, NotRead):
             yield document
-        elif isinstance(document, PassedOver):
+        elif isinstance(document, SkippedFile):
             empty.append(document)
         else:
             for chat in _chats(document, threads, path):
-                if isinstance(chat, PassedOver):
+                if isinstance(chat, SkippedFile):
                     empty.append(chat)
                     continue
                 if isinstance(chat, ReadyChat):
@@ -180,11 +180,11 @@ def _media_of(document: Document) -> tuple[str | bytes, ...]:
 
 def _chats(
     document: ImportFile, threads: _Threads, within: Path
-) -> Iterator[ReadyChat | NotRead | PassedOver]:
+) -> Iterator[ReadyChat | NotRead | SkippedFile]:
     data = document.data
     if data.startswith(ollama_chats.SIGN):
         yield from _ollama(document)
-    elif gpt4all.is_ours(data):
+    elif gpt4all.is_chat(data):
         for result in read_each([data], gpt4all.read):
             yield result if isinstance(result, ReadyChat) else replace(result, what=document.name)
     else:
@@ -199,7 +199,7 @@ def _chats(
             source, found = chats_in(text)
             read = list(islice(found, 1))
             if not source and not read:
-                yield PassedOver(document.name, NO_CHATS)
+                yield SkippedFile(document.name, NO_CHATS)
             place = document.name if document.path != within else ""
             yield from _placed(chain(read, found), place)
 
@@ -228,7 +228,7 @@ def _ollama(document: ImportFile) -> Iterator[ReadyChat | NotRead]:
         found.extend(chats)  # the chats before an error are kept
     except Broken as error:
         yield NotRead(document.name, str(error))
-    yield from read_each(found, lambda it: it)
+    yield from read_each(found, lambda chat: chat)
 
 
 def _jan(threads: _Threads) -> Iterator[ReadyChat | NotRead]:

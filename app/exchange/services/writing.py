@@ -46,8 +46,8 @@ class Files:
 
     def __init__(self) -> None:
         self._written: list[Path] = []
-        self._made: list[Path] = []
-        self._taken: dict[Path, set[str]] = {}
+        self._new_folders: list[Path] = []
+        self._used_names: dict[Path, set[str]] = {}
 
     def __enter__(self) -> Files:
         return self
@@ -62,7 +62,7 @@ class Files:
             return
         for path in self._written:
             path.unlink(missing_ok=True)
-        for folder in reversed(self._made):
+        for folder in reversed(self._new_folders):
             folder.rmdir()
 
     def make_folder(self, folder: Path) -> None:
@@ -70,17 +70,17 @@ class Files:
         if not folder.is_dir():
             with _explained(folder):
                 folder.mkdir(mode=0o700)
-            self._made.append(folder)
+            self._new_folders.append(folder)
 
     def free(self, folder: Path, title: str, ending: str) -> Path:
         """Return an unused path named after a title; case is ignored in the comparison."""
-        if folder not in self._taken:
+        if folder not in self._used_names:
             with _explained(folder):
-                self._taken[folder] = {path.name.casefold() for path in folder.iterdir()}
-        taken, name = self._taken[folder], file_name(title)
+                self._used_names[folder] = {path.name.casefold() for path in folder.iterdir()}
+        used, name = self._used_names[folder], file_name(title)
         tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
-        free = next(name for name in tries if name.casefold() not in taken)
-        taken.add(free.casefold())
+        free = next(name for name in tries if name.casefold() not in used)
+        used.add(free.casefold())
         return folder / free
 
     def write(self, path: Path, text: str) -> None:
@@ -146,19 +146,19 @@ Check = Callable[[Sequence[StoredMessage], str], CheckedAnswer]
 """Checks the quotes of the answer at the end of a path; see `app.chats.answers.services.citing`."""
 
 
-def tell(
+def load_chats(
     store: ChatStore, folders: FolderStore, chat_ids: Sequence[str], check: Check
 ) -> list[ExportedChat]:
     """Return the chats with everything in them. Raises ChatNotFound."""
     names = {folder.id: folder.name for folder in folders.folders()}
     chats = [store.chat(chat_id) for chat_id in chat_ids]
-    told = []
+    exported = []
     for chat in chats:
         messages = store.messages(chat.id)
         folder = names.get(chat.folder_id or "", "")
         quotes = _quotes(messages, check)
-        told.append(ExportedChat(chat, messages, folder, store.documents(chat.id), quotes))
-    return told
+        exported.append(ExportedChat(chat, messages, folder, store.documents(chat.id), quotes))
+    return exported
 
 
 def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequence[Citation]]:
@@ -191,12 +191,12 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
     )
 
 
-def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
+def _with_signs(exported: ExportedChat) -> Iterator[StoredMessage]:
     """Yield the messages of a chat, with a sign of the verdict at each checked quote."""
     parser = Parser()
-    for message in told.messages:
-        quotes = enumerate(told.quotes.get(message.id, ()), 1)
-        signs = [Sign(it.start, it.end, sign_of(it, number)) for number, it in quotes]
+    for message in exported.messages:
+        quotes = enumerate(exported.quotes.get(message.id, ()), 1)
+        signs = [Sign(quote.start, quote.end, sign_of(quote, number)) for number, quote in quotes]
         yield replace(message, text=signed(message.text, signs, parser.parse)) if signs else message
 
 
@@ -229,9 +229,9 @@ def write_files(
     written = []
     with Files() as files:
         files.make_folder(into)
-        for told in chats:
-            path = files.free(into, told.chat.title, options.kind)
-            _write(files, path, [told], options, print_)
+        for exported in chats:
+            path = files.free(into, exported.chat.title, options.kind)
+            _write(files, path, [exported], options, print_)
             written.append(path)
     return tuple(written)
 

@@ -39,29 +39,29 @@ class ImportStore:
         Chats in the trash are restored.
         """
         new: list[str] = []
-        here: list[str] = []
-        back: list[str] = []
-        made: dict[str, str] = {}
+        known_ids: list[str] = []
+        restored: list[str] = []
+        new_folders: dict[str, str] = {}
         with self._database.write() as db:
             folders = {row["name"]: row["id"] for row in db.execute("SELECT * FROM folders")}
             known = _known(db, [chat.chat.id for chat in chats])
             for chat in chats:
                 chat_id = chat.chat.id
                 if known.get(chat_id) is False:
-                    here.append(chat_id)
+                    known_ids.append(chat_id)
                     continue
                 if chat.folder not in folders:
-                    folders[chat.folder] = made[chat.folder] = _add_folder(db, chat.folder)
+                    folders[chat.folder] = new_folders[chat.folder] = _add_folder(db, chat.folder)
                 if chat_id in known:
                     _bring_back(db, chat_id, folders[chat.folder])
-                    back.append(chat_id)
+                    restored.append(chat_id)
                 else:
                     for document in chat.documents:
                         insert_document(db, document, time.time(), was_read=False)
                     _insert(db, replace(chat.chat, folder_id=folders[chat.folder]), chat.messages)
                     new.append(chat_id)
                 known[chat_id] = False
-        return Imported(tuple(new), tuple(here), tuple(back), tuple(made.values()))
+        return Imported(tuple(new), tuple(known_ids), tuple(restored), tuple(new_folders.values()))
 
 
 def _known(db: sqlite3.Connection, chat_ids: Sequence[str]) -> dict[str, bool]:

@@ -54,14 +54,14 @@ def readable(text: str, metadata: Mapping[str, Any]) -> str:
         references = [
             as_dict(reference) for reference in as_list(metadata.get("content_references"))
         ]
-        shown = {
+        alternatives = {
             as_text(reference.get("matched_text")): as_text(reference.get("alt"))
             for reference in references
         }
 
         def instead(mark: re.Match[str]) -> str:
-            told = shown.get(mark[2]) or _name(mark[3].split("\ue202"))
-            return mark[1] + told if told else ""
+            text = alternatives.get(mark[2]) or _name(mark[3].split("\ue202"))
+            return mark[1] + text if text else ""
 
         text = _MARK.sub(instead, text)
     return _STRAY.sub("", _FOOTNOTE.sub("", text))
@@ -91,7 +91,7 @@ _MOST_STEPS = 50
 """Most messages between thoughts and the message with their duration."""
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a conversation of ChatGPT."""
     return isinstance(value.get("mapping"), dict)
 
@@ -123,8 +123,8 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 def _damaged(mapping: Mapping[str, Any], leaf: str | None) -> int:
     """Count the nodes that cannot be read, and those that are named but missing."""
-    gone = _LINKS.above(mapping, leaf).keys() - mapping.keys()
-    return len(gone) + sum(not _is_whole(node) for node in mapping.values())
+    missing = _LINKS.above(mapping, leaf).keys() - mapping.keys()
+    return len(missing) + sum(not _is_whole(node) for node in mapping.values())
 
 
 def _is_whole(node: object) -> bool:
@@ -140,7 +140,7 @@ def _is_whole(node: object) -> bool:
 def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessage:
     message = as_dict(node.get("message"))
     metadata = as_dict(message.get("metadata"))
-    role, text, reasoning = _said(message, metadata)
+    role, text, reasoning = _content_of(message, metadata)
     finish = as_dict(metadata.get("finish_details"))
     return FoundMessage(
         id=key,
@@ -176,7 +176,9 @@ def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
     )
 
 
-def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[FoundRole, str, str]:
+def _content_of(
+    message: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> tuple[FoundRole, str, str]:
     """Return a message's role, its text and its reasoning."""
     content = as_dict(message.get("content"))
     kind = as_text(content.get("content_type"))
@@ -194,7 +196,7 @@ def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[Foun
         return "tool", "", ""
     if hidden:
         return role, "", ""
-    text, reasoning = _told(content)
+    text, reasoning = _texts_of(content)
     if role == "assistant":
         text = _document(content, text) if recipient == _CANVAS else readable(text, metadata)
     files = [_file(as_dict(file)) for file in as_list(metadata.get("attachments"))]
@@ -207,7 +209,9 @@ def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidde
     texts = (about.get("about_user_message"), about.get("about_model_message"))
     if not any(texts) and not hidden:
         texts = (content.get("user_profile"), content.get("user_instructions"))
-    return "\n\n".join(filter(None, map(as_text, texts))) or ("" if hidden else _told(content)[0])
+    return "\n\n".join(filter(None, map(as_text, texts))) or (
+        "" if hidden else _texts_of(content)[0]
+    )
 
 
 def _pictures(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
@@ -229,22 +233,22 @@ def _document(content: Mapping[str, Any], text: str) -> str:
     except ValueError:
         return text
     kind, _, language = as_text(document.get("type")).partition("/")
-    told = as_text(document.get("content"))
-    return wording.fenced(told, language) if kind == "code" else told
+    written = as_text(document.get("content"))
+    return wording.fenced(written, language) if kind == "code" else written
 
 
-def _told(content: Mapping[str, Any]) -> tuple[str, str]:
+def _texts_of(content: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text of a message's content, and its reasoning."""
     match as_text(content.get("content_type")):
         case "thoughts":
             thoughts = [as_dict(thought) for thought in as_list(content.get("thoughts"))]
-            told = (
+            texts = (
                 "\n\n".join(
                     filter(None, (as_text(thought.get("summary")), as_text(thought.get("content"))))
                 )
                 for thought in thoughts
             )
-            return "", "\n\n".join(told)
+            return "", "\n\n".join(texts)
         case "reasoning_recap" | "model_editable_context":
             return "", ""
         case "code":

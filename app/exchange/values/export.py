@@ -76,22 +76,22 @@ def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) ->
         messages: The messages of every branch, in the order in which they were written.
     """
     everything = list(messages)
-    shown = path_to(everything, chat.leaf_id)
-    found = [Strand("", shown)]
+    path = path_to(everything, chat.leaf_id)
+    found = [Strand("", path)]
     if not branches:
         return tuple(found)
     below: dict[str | None, list[StoredMessage]] = {}
     for message in everything:
         below.setdefault(message.parent_id, []).append(message)
     by_id = {message.id: message for message in everything}
-    told = {message.id for message in shown}
+    exported_ids = {message.id for message in path}
     for message in everything:
-        if message.id in told:
+        if message.id in exported_ids:
             continue
         strand = [message]
         while following := below.get(strand[-1].id):
             strand.append(following[-1])
-        told |= {message.id for message in strand}
+        exported_ids |= {message.id for message in strand}
         parent = by_id.get(message.parent_id or "")
         after = first_words(parent.text) if parent else "the beginning"
         found.append(Strand(after, tuple(strand)))
@@ -218,5 +218,5 @@ def _value(
     named = {"folder": folder} if folder else {}
     texts = [document_values(document) for document in documents]
     attached = {"documents": texts} if texts else {}
-    told = [asdict(message) for message in messages]
-    return {**asdict(chat), **named, **attached, "messages": told}
+    message_values = [asdict(message) for message in messages]
+    return {**asdict(chat), **named, **attached, "messages": message_values}

@@ -103,7 +103,7 @@ class NotRead:
 
 
 @dataclass(frozen=True)
-class PassedOver:
+class SkippedFile:
     """A skipped file of a folder or archive that does not seem to be a chat.
 
     Attributes:
@@ -121,7 +121,7 @@ class FileFound:
     path: Path
     chats: tuple[ReadyChat, ...]
     not_read: tuple[NotRead, ...]
-    passed_over: tuple[PassedOver, ...] = ()
+    passed_over: tuple[SkippedFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,10 @@ class Links:
         """Return messages with their parents, and a placeholder for each missing one."""
         above = self.above(nodes, leaf)
         whole = (replace(message, parent=above.get(message.id)) for message in messages)
-        gone = (
+        missing = (
             FoundMessage(node, above[node], "system", "") for node in above if node not in nodes
         )
-        return (*whole, *gone)
+        return (*whole, *missing)
 
 
 def damaged(messages: int) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def read(
         created=as_time(thread.get("created")),
         updated=as_time(thread.get("updated")),
         messages=tuple(found),
-        leaf=_shown(messages, found),
+        leaf=_shown_leaf(messages, found),
         system_prompt=as_text(assistant.get("instructions")),
         pinned=metadata.get("is_favorite") is True,
         damage=(
@@ -96,8 +96,8 @@ def read(
 
 
 def _is_whole(message: Mapping[str, Any]) -> bool:
-    said = isinstance(message.get("content"), str | list)
-    return bool(as_text(message.get("role"))) and said
+    has_content = isinstance(message.get("content"), str | list)
+    return bool(as_text(message.get("role"))) and has_content
 
 
 def _line(line: str) -> Mapping[str, Any]:
@@ -139,8 +139,8 @@ def _message(
     parts = [as_dict(part) for part in as_list(value.get("content"))]
     texts, reasoning = [as_text(value.get("content"))], []
     for part in parts:
-        told = as_dict(part.get("text"))
-        text = as_text(told.get("value")) or as_text(part.get("text"))
+        value_of = as_dict(part.get("text"))
+        text = as_text(value_of.get("value")) or as_text(part.get("text"))
         kind = as_text(part.get("type"))
         if kind == "reasoning":
             reasoning.append(text)
@@ -148,8 +148,8 @@ def _message(
             texts.append(wording.picture() if kind == "image_url" else text)
     text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
     # The text of these files is given to the model beside the message.
-    given = as_list(metadata.get("inline_file_contents"))
-    files = [as_text(as_dict(file).get("name")) for file in given]
+    inline_files = as_list(metadata.get("inline_file_contents"))
+    files = [as_text(as_dict(file).get("name")) for file in inline_files]
     calls = sum(part.get("type") == "tool_call" for part in parts)
     return FoundMessage(
         id=name,
@@ -164,7 +164,7 @@ def _message(
     )
 
 
-def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
+def _shown_leaf(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
     """Return the end of the path that Jan shows: at each fork the chosen version, or the newest."""
     if not _is_branched(messages):
         return None

@@ -31,7 +31,7 @@ _LOOKED_AT = 20
 _TOOLS = ("toolCallRequest", "toolCallResult")
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat of LM Studio."""
     messages = as_list(value.get("messages"))
     if any(isinstance(as_dict(message).get("versions"), list) for message in messages[:_LOOKED_AT]):
@@ -93,10 +93,10 @@ def _damaged(value: Mapping[str, Any]) -> int:
 
 
 def _is_whole(version: Mapping[str, Any]) -> bool:
-    said = version.get("steps") if "steps" in version else version.get("content")
-    if not as_text(version.get("role")) or not isinstance(said, list | str):
+    content = version.get("steps") if "steps" in version else version.get("content")
+    if not as_text(version.get("role")) or not isinstance(content, list | str):
         return False
-    return isinstance(said, str) or all(_is_part(as_dict(part)) for part in said)
+    return isinstance(content, str) or all(_is_part(as_dict(part)) for part in content)
 
 
 def _is_part(part: Mapping[str, Any]) -> bool:
@@ -138,9 +138,9 @@ def _version(
             reasoning.append(_text(step.get("content")))
         else:
             texts.append(_text(step.get("content")))
-        made = as_dict(step.get("genInfo"))
-        model = as_text(made.get("identifier")) or model
-        stopped = as_text(as_dict(made.get("stats")).get("stopReason")) == "userStopped"
+        info = as_dict(step.get("genInfo"))
+        model = as_text(info.get("identifier")) or model
+        stopped = as_text(as_dict(info.get("stats")).get("stopReason")) == "userStopped"
     text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
     known: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
     return FoundMessage(

@@ -56,7 +56,7 @@ def unfolded(text: str) -> Unfolded:
     They are `<details type="reasoning" duration="…">`, "tool_calls" and "code_interpreter", as
     backend/open_webui/utils/middleware.py of open-webui/open-webui writes them.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     reasoning: list[str] = []
     seconds, tools, fences = 0.0, 0, 0
     done = place = 0
@@ -67,7 +67,7 @@ def unfolded(text: str) -> Unfolded:
             break
         fences += text.count("```", done, place)
         kind = _KIND.match(text, place)
-        kept.append(text[done:place])
+        pieces.append(text[done:place])
         if kind is None or fences % 2:
             done, place = place, place + len(_OPENS)
             continue
@@ -79,14 +79,14 @@ def unfolded(text: str) -> Unfolded:
             duration = _DURATION.search(text, place, head_end)
             seconds += _number(duration[1]) if duration else 0.0
         elif kind[1] == "code_interpreter":
-            kept.append(html.unescape(inside).strip("\n") + "\n\n")
+            pieces.append(html.unescape(inside).strip("\n") + "\n\n")
         else:
             tools += 1
         done = place = end + len(_CLOSES)
         while done < len(text) and text[done] in "\n\r":
             done += 1
-    kept.append(text[done:])
-    return Unfolded("".join(kept), "\n\n".join(filter(None, reasoning)), seconds, tools)
+    pieces.append(text[done:])
+    return Unfolded("".join(pieces), "\n\n".join(filter(None, reasoning)), seconds, tools)
 
 
 def _unquoted(text: str) -> str:
@@ -105,7 +105,7 @@ _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "sy
 _LINKS = Links("parentId", "childrenIds")
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat of Open WebUI."""
     chat = as_dict(value.get("chat"))
     if isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list):
@@ -151,8 +151,10 @@ def _damaged(tree: Mapping[str, Any], row: list[Any], leaf: str | None) -> int:
 
 
 def _is_whole(value: Mapping[str, Any]) -> bool:
-    said = isinstance(value.get("content"), str | list) or isinstance(value.get("output"), list)
-    return bool(as_text(value.get("role"))) and said
+    has_content = isinstance(value.get("content"), str | list) or isinstance(
+        value.get("output"), list
+    )
+    return bool(as_text(value.get("role"))) and has_content
 
 
 def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
@@ -166,11 +168,11 @@ def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
 
 
 def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
-    told = unfolded(_content(value.get("content")))
+    content = unfolded(_content(value.get("content")))
     output = [as_dict(item) for item in as_list(value.get("output"))]
-    text, inline = wording.without_reasoning(told.text)
+    text, inline = wording.without_reasoning(content.text)
     text = text if text.strip() else _texts(output, "message")
-    reasoning = "\n\n".join(filter(None, [told.reasoning, inline]))
+    reasoning = "\n\n".join(filter(None, [content.reasoning, inline]))
     thoughts = [item for item in output if item.get("type") == "reasoning"]
     files = [_file(as_dict(file)) for file in as_list(value.get("files"))]
     return FoundMessage(
@@ -180,11 +182,12 @@ def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
         text="\n\n".join(filter(None, [*files, text])),
         created=as_time(value.get("timestamp")),
         reasoning=reasoning or _texts(output, "reasoning"),
-        reasoning_s=told.seconds or sum(as_number(thought.get("duration")) for thought in thoughts),
+        reasoning_s=content.seconds
+        or sum(as_number(thought.get("duration")) for thought in thoughts),
         model=as_text(value.get("modelName")) or as_text(value.get("model")),
         rating=_rating(as_dict(value.get("annotation")).get("rating")),
         stopped=value.get("done") is False,
-        tools=told.tools or sum(it.get("type") == "function_call_output" for it in output),
+        tools=content.tools or sum(item.get("type") == "function_call_output" for item in output),
     )
 
 
@@ -204,11 +207,11 @@ def _content(content: object) -> str:
     if isinstance(content, str):
         return as_text(content)
     parts = map(as_dict, as_list(content))
-    told = (
+    texts = (
         wording.picture() if "image" in as_text(part.get("type")) else as_text(part.get("text"))
         for part in parts
     )
-    return "\n\n".join(filter(None, told))
+    return "\n\n".join(filter(None, texts))
 
 
 def _file(value: Mapping[str, Any]) -> str:

@@ -30,17 +30,17 @@ _EMPTY = N_("It has no messages.")
 _TITLED = ("text", "model", "user")
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat that Hearth exported."""
     return "leaf_id" in value and isinstance(value.get("messages"), list)
 
 
 def read(value: Mapping[str, Any]) -> ReadyChat:
     """Read one chat. Raises Broken."""
-    given = as_text(value.get("id"))
-    if not given:
+    stored_id = as_text(value.get("id"))
+    if not stored_id:
         raise Broken(N_("It has no id."))
-    chat_id = given if _ID.fullmatch(given) else made_id(SOURCE, given)
+    chat_id = stored_id if _ID.fullmatch(stored_id) else made_id(SOURCE, stored_id)
     check_size(as_list(value.get("messages")))
     read = [_message(chat_id, as_dict(message)) for message in as_list(value.get("messages"))]
     messages = _in_order([message for message in read if message is not None])
@@ -68,9 +68,13 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     )
     folder = " ".join(as_text(value.get("folder")).split())[:100]
     documents = _each(document_from, value.get("documents"))
-    lost = _lost(as_list(value.get("messages")), messages)
-    lost += len(as_list(value.get("documents"))) - len(documents)
-    damage = (N_("Parts of its files are damaged: {lost}.", lost=f"{lost:,}"),) if lost else ()
+    lost_parts = _count_lost(as_list(value.get("messages")), messages)
+    lost_parts += len(as_list(value.get("documents"))) - len(documents)
+    damage = (
+        (N_("Parts of its files are damaged: {lost}.", lost=f"{lost_parts:,}"),)
+        if lost_parts
+        else ()
+    )
     return ReadyChat(
         SOURCE,
         chat,
@@ -81,11 +85,11 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     )
 
 
-def _lost(given: Sequence[object], messages: Sequence[StoredMessage]) -> int:
+def _count_lost(values: Sequence[object], messages: Sequence[StoredMessage]) -> int:
     """Count the files and parts of files that messages name but that could not be read."""
     named = sum(
         len(as_list(as_dict(message).get(name)))
-        for message in given
+        for message in values
         for name in ("attachments", "sources")
     )
     return max(
@@ -143,19 +147,19 @@ def _in_order(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
             continue
         free = [message if parent in by_id else replace(message, parent_id=None)]
         while free:
-            it = free.pop()
-            found[it.id] = it
-            free += reversed(waiting.pop(it.id, []))
+            current = free.pop()
+            found[current.id] = current
+            free += reversed(waiting.pop(current.id, []))
     # The rest are cycles.
-    lost = [replace(message, parent_id=None) for group in waiting.values() for message in group]
-    return (*found.values(), *lost)
+    unplaced = [replace(message, parent_id=None) for group in waiting.values() for message in group]
+    return (*found.values(), *unplaced)
 
 
 def _named(chat_id: str, value: object) -> str | None:
-    given = as_text(value)
-    if not given:
+    stored_id = as_text(value)
+    if not stored_id:
         return None
-    return given if _ID.fullmatch(given) else made_id(chat_id, given)
+    return stored_id if _ID.fullmatch(stored_id) else made_id(chat_id, stored_id)
 
 
 def _one_of(allowed: Sequence[str], value: object) -> Any:

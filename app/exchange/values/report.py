@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.exchange.values.found import FileFound, NotRead, PassedOver
+from app.exchange.values.found import FileFound, NotRead, SkippedFile
 from engines.sentences import N_
 
 MOST_TOLD = 100
@@ -36,7 +36,7 @@ class FileReport:
     messages: int
     left_out: Mapping[str, int]
     not_read: tuple[NotRead, ...]
-    passed_over: tuple[PassedOver, ...] = ()
+    passed_over: tuple[SkippedFile, ...] = ()
 
     @property
     def wholly_unread(self) -> tuple[NotRead, ...]:
@@ -72,7 +72,7 @@ def reports(files: Sequence[FileFound], known: Mapping[str, bool]) -> tuple[File
     return tuple(_report(file, seen) for file in files)
 
 
-def told(reports: Iterable[FileReport], *, done: bool) -> str:
+def report_text(reports: Iterable[FileReport], *, done: bool) -> str:
     """Return the whole report as text.
 
     Args:
@@ -89,20 +89,20 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     Args:
         done: As in `told`.
     """
-    said = []
+    lines = []
     source = f" from {' and '.join(report.sources)}" if report.sources else ""
     if report.new:
         verb = "Imported" if done else N_("Can be imported")
-        said.append(
+        lines.append(
             f"{verb}: {_counted(report.new, 'chat')} with "
             f"{_counted(report.messages, 'message')}{source}."
         )
     if report.back:
-        said.append(N_("Restored from the trash: {back}.", back=_counted(report.back, "chat")))
+        lines.append(N_("Restored from the trash: {back}.", back=_counted(report.back, "chat")))
     if report.here:
-        said.append(N_("Already here: {here}.", here=_counted(report.here, "chat")))
+        lines.append(N_("Already here: {here}.", here=_counted(report.here, "chat")))
     for what, count in sorted(report.left_out.items()):
-        said.append(
+        lines.append(
             N_(
                 "Left out, because Hearth does not support it: {what} ({count}).",
                 what=what,
@@ -116,18 +116,18 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     )
     for words, found in groups:
         if found:
-            said.append(words)
-            said += [f"  {entry.what}: {entry.why}" for entry in found[:MOST_TOLD]]
+            lines.append(words)
+            lines += [f"  {entry.what}: {entry.why}" for entry in found[:MOST_TOLD]]
         if len(found) > MOST_TOLD:
-            said.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
+            lines.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])
         if len(names) > MOST_NAMED:
             named = N_(
                 "{named} and {count} more", named=named, count=f"{len(names) - MOST_NAMED:,}"
             )
-        said.append(N_("Passed over: {named}. {why}", named=named, why=why))
-    return said
+        lines.append(N_("Passed over: {named}. {why}", named=named, why=why))
+    return lines
 
 
 def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
@@ -154,10 +154,10 @@ def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
     )
 
 
-def _counted(count: int, thing: str) -> str:
+def _counted(count: int, noun: str) -> str:
     one, many = (
         (N_("1 chat"), N_("{count} chats"))
-        if thing == "chat"
+        if noun == "chat"
         else (N_("1 message"), N_("{count} messages"))
     )
     return one if count == 1 else N_(many, count=f"{count:,}")

@@ -37,7 +37,7 @@ def _use(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     now = app.installer.rollback()
     out.value(
         {"version": now.version}, lambda: N_("vLLM {version} is in use again.", version=now.version)
@@ -46,22 +46,22 @@ def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     ended = app.vllm.end_staying()
-    said = [N_("vLLM with {name} has ended.", name=name) for name in ended]
-    out.value({"stopped": list(ended)}, lambda: "\n".join(said) or N_("No vLLM stays running."))
+    lines = [N_("vLLM with {name} has ended.", name=name) for name in ended]
+    out.value({"stopped": list(ended)}, lambda: "\n".join(lines) or N_("No vLLM stays running."))
     return 0
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     app.vllm.end_unused()
     app.installer.remove()
     out.value({"removed": INSTALLED}, lambda: N_("vLLM and all that came with it are gone."))
     return 0
 
 
-def _require_ours(name: str) -> None:
+def _require_vllm(name: str) -> None:
     if name != INSTALLED:
         raise AppError(
             N_("There is nothing to install, stop, switch or remove for “{name}”.", name=name),
@@ -108,20 +108,20 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return row["name"], "ready" if row["available"] else N_("not here"), row["version"] or "", words
 
 
-def _running(it: dict[str, Any]) -> str:
-    if it["left_s"] is None:
-        return N_("Runs {value}, which another command or the window uses.", value=it["model"])
-    minutes = max(1, round(it["left_s"] / 60))
+def _running(worker: dict[str, Any]) -> str:
+    if worker["left_s"] is None:
+        return N_("Runs {value}, which another command or the window uses.", value=worker["model"])
+    minutes = max(1, round(worker["left_s"] / 60))
     return N_(
         "Runs {value} for the next command, and ends in about {minutes} min; `hearth engines "
         "stop vllm` ends it now.",
-        value=it["model"],
+        value=worker["model"],
         minutes=minutes,
     )
 
 
 def _install(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     installer = app.installer
     # Without --profile, keep Ray if the version in use has it.
     name: LockName = args.profile or (
@@ -141,26 +141,32 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
     ):
         out.note(N_("Nothing was changed."))
         return 1
-    said = ""
+    phase = ""
 
     def show(step: Step) -> None:
-        nonlocal said
+        nonlocal phase
         out.rewrite(f"{step.phase:8} {bar(step.share)}  {step.words[:60]}")
-        if step.phase != said:
-            said = step.phase
+        if step.phase != phase:
+            phase = step.phase
             if not sys.stderr.isatty() or is_dumb():
                 out.note(f"{step.phase}: {step.words}")
 
     try:
-        made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
+        installations = list(
+            interruptible(lambda cancel: iter([installer.install(name, show, cancel)]))
+        )
     except KeyboardInterrupt:
         out.rewrite("")
         out.note(N_("What has come is kept; the same command goes on with it."))
         raise
     out.rewrite("")
     out.value(
-        {"version": made[0].version, "profile": made[0].profile, "folder": str(made[0].folder)},
-        lambda: N_("vLLM {version} is installed and in use.", version=made[0].version),
+        {
+            "version": installations[0].version,
+            "profile": installations[0].profile,
+            "folder": str(installations[0].folder),
+        },
+        lambda: N_("vLLM {version} is installed and in use.", version=installations[0].version),
     )
     return 0
 

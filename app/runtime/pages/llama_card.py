@@ -52,19 +52,19 @@ class LlamaCard(EngineCard):
         self._rows = QVBoxLayout()
         self._rows.setSpacing(GRID)
         self._note = Label("", "small", name="devicesNote", wrap=True)
-        self._again = LabelledButton("again", self.tr("Try again"), "tryDevices")
-        self._again.clicked.connect(self._try)
+        self._try_button = LabelledButton("again", self.tr("Try again"), "tryDevices")
+        self._try_button.clicked.connect(self._try)
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)
         row.addWidget(self._note, 1)
-        row.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._try_button, 0, Qt.AlignmentFlag.AlignTop)
         self._fault = Label("", "caution", name="llamaFault", wrap=True, selectable=True)
         self._fault.hide()
         self.body.addWidget(self._wait)
         self.body.addWidget(self._fault)
         self.body.addLayout(self._rows)
         self.body.addLayout(row)
-        self._again.hide()
+        self._try_button.hide()
 
     def show_devices(self, devices: Sequence[Device], chosen: Sequence[str]) -> None:
         """Show the devices.
@@ -82,10 +82,10 @@ class LlamaCard(EngineCard):
         self._fault.hide()
         self.show_status(self.tr("Ready"), good=True)
         refused = any(device.state == "refused" for device in self._devices)
-        self._again.setVisible(refused)
-        self._again.setEnabled(True)
-        self._again.redraw("again", self.tr("Try again"))
-        self._note.setText(self._said())
+        self._try_button.setVisible(refused)
+        self._try_button.setEnabled(True)
+        self._try_button.redraw("again", self.tr("Try again"))
+        self._note.setText(self._note_text())
         self._note.show()
 
     def show_fault(self, error: UserError) -> None:
@@ -96,19 +96,19 @@ class LlamaCard(EngineCard):
         self._fault.setText(f"{translated(error.why)}\n{translated(error.do)}")
         self._fault.show()
 
-    def _said(self) -> str:
+    def _note_text(self) -> str:
         if not self._devices:
             return self.tr(
                 "No graphics card that this build can use: answers run on the processor."
             )
-        said = self.tr(
+        note = self.tr(
             "What does not fit on the cards runs on the processor. To use only the "
             "processor, set the layers on the graphics card to 0."
         )
         if len(self._devices) > 1:
             several = self.tr("The first one is filled before the next.")
-            said = f"{several} {said}"
-        return said
+            note = f"{several} {note}"
+        return note
 
     def _row(self, number: int, device: Device) -> QWidget:
         row = QWidget()
@@ -116,14 +116,14 @@ class LlamaCard(EngineCard):
         across = QHBoxLayout(row)
         across.setContentsMargins(0, 0, 0, 0)
         across.setSpacing(12)
-        drawing, tone, said = self._sign(device)
+        drawing, tone, state = self._sign(device)
         across.addWidget(Picture(drawing, tone, 18), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(1)
         texts.addWidget(Label(device.title, "strong", wrap=True))
         texts.addWidget(
             Label(
-                f"{said}. {self._memory(device)}", "small", name=f"deviceState{number}", wrap=True
+                f"{state}. {self._memory(device)}", "small", name=f"deviceState{number}", wrap=True
             )
         )
         if device.why:
@@ -132,12 +132,12 @@ class LlamaCard(EngineCard):
         switch = Switch()
         switch.setObjectName(f"useDevice{number}")
         switch.setAccessibleName(self.tr("Use {name_of}").format(name_of=device.title))
-        switch.setAccessibleDescription(said)
+        switch.setAccessibleDescription(state)
         works = device.state != "refused"
-        wanted = device.name in self._chosen if self._chosen else device.usual
-        switch.setChecked(works and wanted)
+        is_chosen = device.name in self._chosen if self._chosen else device.usual
+        switch.setChecked(works and is_chosen)
         switch.setEnabled(works)
-        switch.toggled.connect(self._tell)
+        switch.toggled.connect(self._send_choice)
         self._switches[device.name] = switch
         across.addWidget(switch, 0, Qt.AlignmentFlag.AlignVCenter)
         return row
@@ -157,7 +157,7 @@ class LlamaCard(EngineCard):
             total_bytes=size(device.total_bytes), free_bytes=size(device.free_bytes)
         )
 
-    def _tell(self) -> None:
+    def _send_choice(self) -> None:
         working = [device for device in self._devices if device.state != "refused"]
         on = tuple(device.name for device in working if self._switches[device.name].isChecked())
         usual = tuple(device.name for device in working if device.usual)
@@ -172,6 +172,6 @@ class LlamaCard(EngineCard):
             self._switches[name].setEnabled(on != [name])
 
     def _try(self) -> None:
-        self._again.setEnabled(False)
-        self._again.redraw("again", self.tr("Testing…"))
+        self._try_button.setEnabled(False)
+        self._try_button.redraw("again", self.tr("Testing…"))
         self.again.emit()

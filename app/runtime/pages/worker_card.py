@@ -37,12 +37,12 @@ class WorkerCard(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fold", "workerCard", margins=(2, 1.5, 2, 1.5), parent=parent)
-        self._state: WorkerState | None = None
+        self._state_label: WorkerState | None = None
         row = QHBoxLayout()
         row.setSpacing(GRID)
         self._running = Picture("play", "good", 18)
         self._resting = Picture("pause", "muted", 18)
-        self._what = Label("", "strong", name="workerState", wrap=True)
+        self._state_label = Label("", "strong", name="workerState", wrap=True)
         self._stop = LabelledButton("stop", self.tr("Stop vLLM"), "stopWorker")
         self._stop.clicked.connect(self.stop)
         self._open = LabelledButton("log", self.tr("Log"), "openLog")
@@ -50,7 +50,7 @@ class WorkerCard(Panel):
         self._open.toggled.connect(self._turn_log)
         for picture in (self._running, self._resting):
             row.addWidget(picture)
-        row.addWidget(self._what, 1)
+        row.addWidget(self._state_label, 1)
         row.addWidget(self._open)
         row.addWidget(self._stop)
         self._facts = Label("", "small", name="workerFacts", wrap=True)
@@ -81,14 +81,14 @@ class WorkerCard(Panel):
         self._tick.stop()
 
     def show_worker(self, worker: WorkerState) -> None:
-        if worker == self._state:
+        if worker == self._state_label:
             return
-        self._state = worker
+        self._state_label = worker
         runs = worker.state != "stopped"
         self._running.setVisible(runs)
         self._resting.setVisible(not runs)
-        self._what.setText(self._headline(worker))
-        facts = self._said(worker)
+        self._state_label.setText(self._headline(worker))
+        facts = self._facts_text(worker)
         self._facts.setText(facts)
         self._facts.setVisible(bool(facts))
         self._bar.setVisible(worker.state == "loading")
@@ -110,12 +110,12 @@ class WorkerCard(Panel):
             return self.tr("Running: {model}").format(model=worker.model)
         return self.tr("No model is running on vLLM")
 
-    def _said(self, worker: WorkerState) -> str:
+    def _facts_text(self, worker: WorkerState) -> str:
         if worker.state == "stopped":
             return self.tr("It starts with the first message to one of its models.")
         parts = []
         if worker.memory_bytes:
-            held = (
+            sentence = (
                 self.tr("Uses {memory_bytes} of memory; what its processes share is counted once.")
                 if worker.memory_once
                 else self.tr(
@@ -123,7 +123,7 @@ class WorkerCard(Panel):
                     "for each."
                 )
             )
-            parts.append(held.format(memory_bytes=size(worker.memory_bytes)))
+            parts.append(sentence.format(memory_bytes=size(worker.memory_bytes)))
         if worker.others is not None:
             parts.append(
                 self.tr("Another program uses it, such as a command in a terminal.")

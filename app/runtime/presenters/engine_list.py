@@ -80,7 +80,7 @@ class EngineList(QObject):
     advised = Signal(object)
     worker_seen = Signal(object)
     failed = Signal(Exception)
-    _told = Signal(object)
+    _step = Signal(object)
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class EngineList(QObject):
         self._tasks = tasks
         self._installing: Task | None = None
         self._looking = False
-        self._told.connect(self._pass_on)
+        self._step.connect(self._pass_on)
 
     @property
     def system(self) -> System:
@@ -141,7 +141,7 @@ class EngineList(QObject):
             return
         self._looking = True
 
-        def seen(worker: WorkerState) -> None:
+        def show(worker: WorkerState) -> None:
             self._looking = False
             self.worker_seen.emit(worker)
 
@@ -149,7 +149,7 @@ class EngineList(QObject):
             self._looking = False
             self.failed.emit(error)
 
-        self._tasks.run(self._manager.worker, seen, failed, on=SYSTEM)
+        self._tasks.run(self._manager.worker, show, failed, on=SYSTEM)
 
     def look_elsewhere(
         self, entry: ModelEntry, done: Callable[[tuple[Counterpart, ...]], object], failed: Failed
@@ -176,7 +176,7 @@ class EngineList(QObject):
             return
 
         def work(cancel: CancelToken) -> Iterator[None]:
-            self._installer.install(self._installer.usual_lock(), self._told.emit, cancel)
+            self._installer.install(self._installer.usual_lock(), self._step.emit, cancel)
             yield None
 
         def over() -> None:
@@ -230,5 +230,5 @@ class EngineList(QObject):
         if self._installing is not None:
             self.stepped.emit(step)
 
-    def _ask(self, work: Callable[[], T], told: Callable[[T], None], on: str) -> None:
-        self._tasks.run(work, told, self.failed.emit, on=on)
+    def _ask(self, work: Callable[[], T], done: Callable[[T], None], on: str) -> None:
+        self._tasks.run(work, done, self.failed.emit, on=on)

@@ -59,14 +59,14 @@ class IdleStop(QObject):
     def look(self) -> None:
         """Stop the worker if it is time. Only one check at a time waits for its turn."""
         after_s = self._minutes() * 60.0
-        if not after_s or self._looking or self._runtime.held("vllm") is None:
+        if not after_s or self._looking or self._runtime.loaded_model("vllm") is None:
             return
         self._looking = True
         self._tasks.run(
-            lambda: self._runtime.stop_idle("vllm", after_s), self._looked, self._failed, on=ENGINE
+            lambda: self._runtime.stop_idle("vllm", after_s), self._checked, self._failed, on=ENGINE
         )
 
-    def _looked(self, ended: bool) -> None:
+    def _checked(self, ended: bool) -> None:
         self._looking = False
         if ended:
             self.stopped.emit()

@@ -62,7 +62,7 @@ class EngineManager:
     ) -> None:
         self.system = advisor.system
         self._advisor = advisor
-        self._look = look
+        self._hardware = look
         self._devices = devices
         self._choice = choice
         self._runtime = runtime
@@ -84,7 +84,7 @@ class EngineManager:
         found = [device for device in self._devices.list() if device.backend != "CPU"]
         if again:
             found = [self._tried(device) for device in found]
-        usual = {gpu.device for gpu in chosen(self._look())}
+        usual = {gpu.device for gpu in chosen(self._hardware())}
         return tuple(_device(device, device.name in usual) for device in found)
 
     def advise(self) -> Advice:
@@ -101,27 +101,27 @@ class EngineManager:
 
     def fetch(self, other: Counterpart) -> None:
         """Download a counterpart and its drafter. Raises AppError."""
-        wanted = self._gguf if other.engine == "llamacpp" else self._checkpoints
-        for download in wanted(other):
+        downloads_of = self._gguf if other.engine == "llamacpp" else self._checkpoints
+        for download in downloads_of(other):
             self._downloads.add(download)
         self._downloads.start()
 
     def worker(self) -> WorkerState:
         """Return the state of vLLM's worker, without starting it or sending it anything."""
-        status, model = self._runtime.status("vllm"), self._runtime.held("vllm")
+        status, model = self._runtime.status("vllm"), self._runtime.loaded_model("vllm")
         log = status.log[-_LOG_LINES:]
         if status.state == "stopped":
-            others = self._workers.staying()
-            return _of_others(others[0]) if others else WorkerState("stopped", log=log)
+            staying = self._workers.staying()
+            return _of_others(staying[0]) if staying else WorkerState("stopped", log=log)
         if status.state == "loading" or model is None:
             return WorkerState("loading", words=status.words, share=status.share, log=log)
         minutes = self._settings.read().vllm_idle
-        memory, once = memory_held(status.process)
+        memory, is_exact = memory_held(status.process)
         return WorkerState(
             "ready",
             model.name,
             memory_bytes=memory,
-            memory_once=once,
+            memory_once=is_exact,
             idle_s=self._runtime.idle_s("vllm"),
             stops_after_s=minutes * 60.0,
             log=log,
@@ -152,36 +152,36 @@ class EngineManager:
         return self._devices.try_again(device.name, CancelToken())
 
 
-def _of_others(it: StayingWorker) -> WorkerState:
-    memory, once = memory_held(it.process)
+def _of_others(worker: StayingWorker) -> WorkerState:
+    memory, is_exact = memory_held(worker.process)
     return WorkerState(
         "ready",
-        it.model,
+        worker.model,
         memory_bytes=memory,
-        memory_once=once,
-        stops_after_s=it.left_s or 0.0,
-        others=it.users,
+        memory_once=is_exact,
+        stops_after_s=worker.left_s or 0.0,
+        others=worker.users,
     )
 
 
-def _device(it: DeviceState, usual: bool) -> Device:
+def _device(device: DeviceState, usual: bool) -> Device:
     return Device(
-        it.name,
-        f"{it.description} ({it.backend})",
-        it.total_bytes,
-        it.free_bytes,
-        "works" if it.ok else "refused" if it.tried else "untried",
-        it.why_not,
+        device.name,
+        f"{device.description} ({device.backend})",
+        device.total_bytes,
+        device.free_bytes,
+        "works" if device.ok else "refused" if device.tried else "untried",
+        device.why_not,
         usual,
     )
 
 
 def _checkpoint(repository: Repository) -> Wanted:
-    wanted = wanted_checkpoint(repository)
-    if wanted is None:
+    download = wanted_checkpoint(repository)
+    if download is None:
         raise FileNotOnHub(
             N_("{id} has no checkpoint.", id=repository.id),
             N_("It has no safetensors files with a config.json at the top level."),
             N_("Look for another repository of this model on the Hub."),
         )
-    return wanted
+    return download

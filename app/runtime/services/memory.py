@@ -28,15 +28,15 @@ def memory_held(first: int) -> tuple[int, bool]:
     """
     import psutil
 
-    held, once = 0, True
+    size, is_exact = 0, True
     for process in _processes_from(first):
         with suppress(psutil.NoSuchProcess):
             try:
-                held += int(process.memory_full_info().pss)
+                size += int(process.memory_full_info().pss)
             except (psutil.AccessDenied, AttributeError):
-                held += int(process.memory_info().rss)
-                once = False
-    return held, once
+                size += int(process.memory_info().rss)
+                is_exact = False
+    return size, is_exact
 
 
 def _processes_from(first: int) -> list[psutil.Process]:

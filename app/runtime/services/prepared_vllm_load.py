@@ -53,11 +53,13 @@ class PreparedVllmLoad(PreparedLoad[VllmPlan]):
         self._checkpoint = read_checkpoint(entry.path)
         self._drafter, self._trouble = drafter_of(self._checkpoint, entry)
         self._profile = profile
-        self._look = look
+        self._hardware = look
         self._advised = advised
 
     def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> VllmPlan:
-        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.vllm.cards)
+        room = room_for(
+            self._hardware(), card=self._profile == "cuda", cards=load_options.vllm.cards
+        )
         plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
         require_memory(self._checkpoint, self._drafter, plan, room)
         return replace(plan, mtp_note=self._trouble) if self._trouble else plan
@@ -85,18 +87,18 @@ def fit_report(
     drafter, _ = drafter_of(checkpoint, entry)
     room = room_for(hardware, card=profile != "cpu", cards=load_options.vllm.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
-    takes = take_of(checkpoint, drafter, plan, room)
+    needed = take_of(checkpoint, drafter, plan, room)
     have = room.may_take(plan.options.memory_share)
     chosen = load_options.context is None
     least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
     verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
-    parts = Parts(takes.weights, takes.kv, takes.beside, takes.drafter)
-    need, free = amount(takes.total), amount(have)
+    parts = Parts(needed.weights, needed.kv, needed.beside, needed.drafter)
+    need, free = amount(needed.total), amount(have)
     fit = Fit(
         verdict=verdict,
-        need_bytes=takes.total,
+        need_bytes=needed.total,
         have_bytes=have,
-        split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
+        split=Split(gpu=parts, ram=Parts(needed.ram)) if room.cards else Split(ram=parts),
         context=plan.context,
         device=room.name,
         reason=N_(
@@ -117,16 +119,16 @@ def fit_report(
     longest = longest_context(checkpoint, drafter, plan, room)
     if longest and longest > plan.context:
         more.append(N_("A context of up to {longest} tokens fits.", longest=f"{longest:,}"))
-    if takes.ram:
+    if needed.ram:
         more.append(
-            N_("{ram} of the weights stay in RAM: answers are much slower.", ram=amount(takes.ram))
+            N_("{ram} of the weights stay in RAM: answers are much slower.", ram=amount(needed.ram))
         )
     if verdict != "no" and room.cards:
         more.append(
-            N_("{free} stay free for other programs.", free=amount(room.free - takes.total))
+            N_("{free} stay free for other programs.", free=amount(room.free - needed.total))
         )
     sentences = (fit.reason, *more, _PLANNED)
-    share = takes.total / (takes.total + takes.ram) if room.cards else 0.0
+    share = needed.total / (needed.total + needed.ram) if room.cards else 0.0
     return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
 
 
@@ -186,8 +188,8 @@ def worker_key(entry: ModelEntry, load_options: LoadOptions) -> str:
     except OSError:
         return ""  # the load reports the error
     options = asdict(replace(load_options, anyway=False))
-    wanted = json.dumps([__version__, files, str(entry.drafter), options], default=str)
-    return hashlib.sha256(wanted.encode()).hexdigest()
+    described = json.dumps([__version__, files, str(entry.drafter), options], default=str)
+    return hashlib.sha256(described.encode()).hexdigest()
 
 
 def drafter_of(

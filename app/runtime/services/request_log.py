@@ -67,7 +67,7 @@ class RequestLog:
         self._running: set[RunningRequest] = set()
         self._ended: deque[RequestRecord] = deque(maxlen=_MOST_KEPT)
         self._totals: dict[tuple[str, EngineName], Totals] = {}
-        self._told: dict[tuple[str, EngineName], TokenCounts] = {}
+        self._reported: dict[tuple[str, EngineName], TokenCounts] = {}
         self._listeners: list[Ended] = []
 
     def on_end(self, ended: Ended) -> None:
@@ -119,8 +119,8 @@ class RequestLog:
             for request in self._running:
                 found[request.key].tokens += request.record().tokens
             for key, totals in found.items():
-                totals.tokens = totals.tokens.at_least(self._told.get(key, TokenCounts()))
-                self._told[key] = totals.tokens
+                totals.tokens = totals.tokens.at_least(self._reported.get(key, TokenCounts()))
+                self._reported[key] = totals.tokens
             return found
 
     def answered(
@@ -141,11 +141,11 @@ class RequestLog:
                 yield event
 
     def looked_up(
-        self, operation: Operation, look: Callable[[], Found], admission: Admission
+        self, operation: Operation, work: Callable[[], Found], admission: Admission
     ) -> Found:
         """Return the result of `look` and record it as a request. Raises what `look` raises."""
         with self._noted(admission, operation, None) as running:
-            found = look()
+            found = work()
             running.have_read(found.tokens)
         return found
 
@@ -155,13 +155,13 @@ class RequestLog:
     ) -> Iterator[RunningRequest]:
         """Record a request from now until the block ends."""
         now = self.now()
-        asked, begun = admission.take()
+        asked, begun_at = admission.take()
         record = RequestRecord(
             admission.model,
             admission.engine,
             self._clock() - (now - asked),
             asked,
-            begun,
+            begun_at,
             operation,
             sampled,
         )
@@ -205,11 +205,11 @@ class Admission:
         self.engine = entry.engine
         self.asked = asked
         self._log = log
-        self._begun: float | None = None
+        self._granted: float | None = None
 
     def granted(self) -> None:
         """Record that the model is ready for the request."""
-        self._begun = self._log.now()
+        self._granted = self._log.now()
         self._log.forget(self)
 
     def leave(self) -> None:
@@ -219,8 +219,8 @@ class Admission:
     def take(self) -> tuple[float, float]:
         """Return when it was made and when it was granted; now for both on every further call."""
         now = self._log.now()
-        begun, self._begun = self._begun, None
-        return (now, now) if begun is None else (self.asked, begun)
+        granted, self._granted = self._granted, None
+        return (now, now) if granted is None else (self.asked, granted)
 
 
 class RunningRequest:
@@ -245,7 +245,7 @@ class RunningRequest:
         """
         self.key = begun.model, begun.engine
         self.end: RequestEnd = "cancelled"  # the reason if the caller stops early
-        self._begun = begun
+        self._record = begun
         self._tokens = TokenCounts()
         self._gaps = gaps
         self._lock = lock
@@ -258,7 +258,7 @@ class RunningRequest:
         """Return the request so far; the number of generated tokens is a guess until the end."""
         tokens = self._tokens
         tokens = tokens if tokens.generated else replace(tokens, generated=self._pieces)
-        return replace(self._begun, first=self._first, last=self._last, tokens=tokens)
+        return replace(self._record, first=self._first, last=self._last, tokens=tokens)
 
     def take(self, event: Event) -> None:
         """Update the request from an event."""
@@ -266,18 +266,18 @@ class RunningRequest:
             self._piece()
         elif isinstance(event, PromptReady):
             prompt, cached = event.prompt_tokens, event.cached_tokens
-            self._tell(replace(self._tokens, prompt=prompt, cached=cached))
+            self._report(replace(self._tokens, prompt=prompt, cached=cached))
         elif isinstance(event, MtpReport):
-            self._tell(replace(self._tokens, drafted=event.drafted, accepted=event.accepted))
+            self._report(replace(self._tokens, drafted=event.drafted, accepted=event.accepted))
         elif isinstance(event, Done):
             self.end = event.finish_reason
-            it, mtp = event.usage, event.mtp
-            self._tell(
+            usage, mtp = event.usage, event.mtp
+            self._report(
                 TokenCounts(
-                    it.prompt_tokens,
-                    it.cached_tokens,
-                    it.completion_tokens,
-                    it.reasoning_tokens,
+                    usage.prompt_tokens,
+                    usage.cached_tokens,
+                    usage.completion_tokens,
+                    usage.reasoning_tokens,
                     mtp.drafted,
                     mtp.accepted,
                 )
@@ -286,7 +286,7 @@ class RunningRequest:
     def have_read(self, tokens: int) -> None:
         """Record the tokens of a request that generates no text, and that it succeeded."""
         self.end = "stop"
-        self._tell(TokenCounts(prompt=tokens))
+        self._report(TokenCounts(prompt=tokens))
 
     def _piece(self) -> None:
         now = self._now()
@@ -298,6 +298,6 @@ class RunningRequest:
             self._last = now
             self._pieces += 1
 
-    def _tell(self, tokens: TokenCounts) -> None:
+    def _report(self, tokens: TokenCounts) -> None:
         with self._lock:
             self._tokens = tokens

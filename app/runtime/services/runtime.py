@@ -33,7 +33,7 @@ _MEMORY = "memory"
 
 
 @dataclass(frozen=True)
-class HeldModel:
+class LoadedEntry:
     """A model that an engine has loaded."""
 
     entry: ModelEntry
@@ -80,32 +80,32 @@ class Runtime:
         self.queue = EngineQueue(
             {name: _MEMORY if engine.local else name for name, engine in engines.items()}
         )
-        self._held: dict[EngineName, HeldModel] = {}
+        self._loaded: dict[EngineName, LoadedEntry] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
         self._by_person: set[EngineName] = set()
 
-    def held(self, engine: EngineName) -> ModelEntry | None:
+    def loaded_model(self, engine: EngineName) -> ModelEntry | None:
         """Return the model that an engine has loaded, whether or not it is answering."""
-        held = self._held.get(engine)
-        return held.entry if held else None
+        loaded = self._loaded.get(engine)
+        return loaded.entry if loaded else None
 
-    def held_options(self, entry: ModelEntry) -> LoadOptions | None:
+    def loaded_options(self, entry: ModelEntry) -> LoadOptions | None:
         """Return the options that a model was loaded with; None if it is not loaded."""
-        held = self._held.get(entry.engine)
-        return held.load_options if held is not None and held.entry == entry else None
+        loaded = self._loaded.get(entry.engine)
+        return loaded.load_options if loaded is not None and loaded.entry == entry else None
 
     def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
         """Return the model that this one would replace, if a person has used that model."""
-        for name, held in list(self._held.items()):
+        for name, loaded in list(self._loaded.items()):
             same_room = self._engines[name].local and self._engines[entry.engine].local
-            if held.entry != entry and (same_room or name == entry.engine):
-                return held.entry if name in self._by_person else None
+            if loaded.entry != entry and (same_room or name == entry.engine):
+                return loaded.entry if name in self._by_person else None
         return None
 
-    def models(self) -> tuple[HeldModel, ...]:
+    def models(self) -> tuple[LoadedEntry, ...]:
         """List the loaded models."""
-        return tuple(self._held.values())
+        return tuple(self._loaded.values())
 
     def status(self, engine: EngineName) -> EngineStatus:
         """Return what an engine is doing; one with no model loaded or loading is stopped."""
@@ -165,7 +165,7 @@ class Runtime:
                 self._prepare(entry, load_options, progress, cancel)
             if not for_client:
                 self._by_person.add(entry.engine)
-            return self._lent(entry, loads, turn, admission)
+            return self._lend(entry, loads, turn, admission)
         except BaseException:
             admission.leave()
             turn.leave()
@@ -188,11 +188,11 @@ class Runtime:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
-            if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
+            if turn.is_alone and not (self._is_loaded(entry, load_options) and loads.well()):
                 admission.leave()
                 turn.leave()
                 return None
-            return self._lent(entry, loads, turn, admission)
+            return self._lend(entry, loads, turn, admission)
         except BaseException:
             admission.leave()
             turn.leave()
@@ -210,7 +210,7 @@ class Runtime:
         )
 
     def look_up(
-        self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
+        self, entry: ModelEntry, load_options: LoadOptions, work: Callable[[Engine], T]
     ) -> T | None:
         """Ask a loaded model for something that needs no turn.
 
@@ -223,16 +223,16 @@ class Runtime:
         Raises:
             EngineError: `look` failed.
         """
-        if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
+        if not self._is_loaded(entry, self._loads(entry).relevant(entry, load_options)):
             return None
         try:
-            return look(self._engines[entry.engine].engine)
+            return work(self._engines[entry.engine].engine)
         except EngineFailed:
             return None  # it has just been unloaded
 
     def idle_s(self, engine: EngineName) -> float:
         """Return the seconds since an engine last worked; 0 if it is working or holds no model."""
-        if engine not in self._held or self.queue.in_use(engine):
+        if engine not in self._loaded or self.queue.in_use(engine):
             return 0.0
         return self._clock() - self._used[engine]
 
@@ -242,18 +242,18 @@ class Runtime:
         Returns:
             Whether it was unloaded.
         """
-        if engine not in self._held or self.idle_s(engine) < after_s:
+        if engine not in self._loaded or self.idle_s(engine) < after_s:
             return False
         with self._alone(engine):
             # Requests made in the meantime have been answered and have reset the idle time.
-            if engine not in self._held or self._clock() - self._used[engine] < after_s:
+            if engine not in self._loaded or self._clock() - self._used[engine] < after_s:
                 return False
             self._close(engine)
             return True
 
     def stop_idle_of_clients(self, after_s: float) -> None:
         """Unload models that only other programs have used, after so many idle seconds."""
-        for name in [engine for engine in self._held if engine not in self._by_person]:
+        for name in [engine for engine in self._loaded if engine not in self._by_person]:
             self.stop_idle(name, after_s)
 
     def stop(self, engine: EngineName) -> None:
@@ -284,11 +284,11 @@ class Runtime:
             )
         return self._engines[entry.engine]
 
-    def _holds(self, entry: ModelEntry, load_options: LoadOptions) -> bool:
-        held = self._held.get(entry.engine)
-        return held is not None and (held.entry, held.load_options) == (entry, load_options)
+    def _is_loaded(self, entry: ModelEntry, load_options: LoadOptions) -> bool:
+        loaded = self._loaded.get(entry.engine)
+        return loaded is not None and (loaded.entry, loaded.load_options) == (entry, load_options)
 
-    def _lent(
+    def _lend(
         self,
         entry: ModelEntry,
         loads: EngineLoader[LoadingEngine[Any]],
@@ -296,7 +296,7 @@ class Runtime:
         admission: Admission,
     ) -> Lease:
         """Create the lease for a turn whose model is ready."""
-        name, loaded = entry.engine, self._held[entry.engine].loaded
+        name, loaded = entry.engine, self._loaded[entry.engine].loaded
         if turn.is_alone:
             most = loaded.answers_at_once
             turn.ready(min(most, loads.at_once or most))
@@ -313,7 +313,7 @@ class Runtime:
         """Load the model; called by the turn that has the room alone."""
         name = entry.engine
         loads = self._engines[name]
-        if self._holds(entry, load_options):
+        if self._is_loaded(entry, load_options):
             try:
                 loads.revive(progress, cancel)
             except BaseException:
@@ -321,10 +321,10 @@ class Runtime:
                 raise
             self._used[name] = self._clock()
             return
-        held = self._held.get(name)
-        same = held is not None and held.entry == entry
-        if held and same and loads.adapt(entry, held.load_options, load_options, cancel):
-            self._held[name] = replace(held, load_options=load_options)
+        previous = self._loaded.get(name)
+        is_same = previous is not None and previous.entry == entry
+        if previous and is_same and loads.adapt(entry, previous.load_options, load_options, cancel):
+            self._loaded[name] = replace(previous, load_options=load_options)
             self._used[name] = self._clock()
             return
         prepared = loads.open(entry)
@@ -332,7 +332,7 @@ class Runtime:
         self._opened[name] = loads.engine
         loaded = loads.load(entry, prepared, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
-        self._held[name] = HeldModel(entry, load_options, loaded)
+        self._loaded[name] = LoadedEntry(entry, load_options, loaded)
         prepared.learn(loaded)
 
     @contextmanager
@@ -355,7 +355,7 @@ class Runtime:
         self._forget(name).close()
 
     def _forget(self, name: EngineName) -> Engine:
-        self._held.pop(name, None)
+        self._loaded.pop(name, None)
         self._by_person.discard(name)
         self.queue.emptied(name)
         return self._opened.pop(name)

@@ -99,7 +99,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         """
         super().__init__(make)
         self._installed = installed
-        self._look = look
+        self._hardware = look
         self._advised = advised
         self._sharing = sharing or Sharing()
         self._checkpoints = CheckpointFormat()
@@ -119,7 +119,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
             )
         from app.runtime.services.prepared_vllm_load import PreparedVllmLoad
 
-        return PreparedVllmLoad(entry, profile, self._look, self._advised(entry))
+        return PreparedVllmLoad(entry, profile, self._hardware, self._advised(entry))
 
     def load(
         self,
@@ -135,8 +135,8 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         if not self._sharing.wanted():
             self._sharing.end_unused()
             return self.engine.load(plan(), progress, cancel)
-        wanted = self._worker_key(entry, load_options)
-        return self.engine.share(wanted, entry.name, plan, progress, cancel)
+        key = self._worker_key(entry, load_options)
+        return self.engine.share(key, entry.name, plan, progress, cancel)
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
@@ -145,7 +145,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         from app.runtime.services.prepared_vllm_load import fit_report
 
         return fit_report(
-            entry, load_options, self._installed(), self._look(), self._advised(entry)
+            entry, load_options, self._installed(), self._hardware(), self._advised(entry)
         )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:

@@ -24,7 +24,7 @@ def ask_for_key(
     servers: ServerList,
     notifier: Notifier,
     window: QWidget,
-    then: Callable[[], object],
+    done: Callable[[], object],
 ) -> None:
     """Ask for a server's key.
 
@@ -40,7 +40,7 @@ def ask_for_key(
         None,
     )
     if profile is None:
-        then()  # the server was removed or renamed meanwhile, and the next error says so
+        done()  # the server was removed or renamed meanwhile, and the next error says so
         return
 
     def save() -> None:
@@ -51,7 +51,7 @@ def ask_for_key(
             notifier.say(translated(warning))
         if dialog.is_open:
             dialog.accept()
-            then()
+            done()
 
     title = _tr("servers", "Key for {server}").format(server=server)
     action = UserAction("saveKey", "", _tr("servers", "Save and try again"), save)

@@ -80,7 +80,7 @@ class ServerDialog(FormDialog):
         super().__init__(
             "serverDialog",
             self.tr("Add a server") if new else self.tr("Edit a server"),
-            UserAction("saveServer", "", self.tr("Save"), self._keep),
+            UserAction("saveServer", "", self.tr("Save"), self._save),
             "cancelServer",
             problem="serverResult",
             width=520,
@@ -114,7 +114,7 @@ class ServerDialog(FormDialog):
     @property
     def takes_key(self) -> bool:
         """Whether the stored key may be sent to the new address."""
-        return self._moved() and self._take.isChecked()
+        return self._moved() and self._key_switch.isChecked()
 
     def profile(self) -> ServerProfile:
         return replace(
@@ -150,12 +150,12 @@ class ServerDialog(FormDialog):
         self._name = LineField("serverName", name, before.name, hint=self.tr("team"))
         self._address = LineField("serverAddress", address, before.address, hint=hint)
         none = self.tr("if it asks for one")
-        kept = self.tr("leave empty to keep the current one")
-        self._key_hint = none if self._is_new else kept
+        unchanged = self.tr("leave empty to keep the current one")
+        self._key_hint = none if self._is_new else unchanged
         self._key = LineField("serverKey", key, hint=self._key_hint, secret=True)
         self._key_note = Label("", "small", name="serverKeyNote", wrap=True)
         words = self.tr("Use the current key for the new address, too")
-        self._take = TickBox(words, "takeServerKey")
+        self._key_switch = TickBox(words, "takeServerKey")
         self._forget = TickBox(self.tr("Remove the current key"), "forgetServerKey")
         hint = self.tr("a .pem file, if the system does not know it")
         self._ca = FileField("serverCa", ca, hint, before.ca)
@@ -164,7 +164,7 @@ class ServerDialog(FormDialog):
         return column(
             field(name, self._name, look="muted"),
             field(address, self._address, look="muted"),
-            field(key, self._key, self._key_note, self._take, self._forget, look="muted"),
+            field(key, self._key, self._key_note, self._key_switch, self._forget, look="muted"),
             field(ca, self._ca, look="muted"),
             field(certificate, self._certificate, look="muted"),
         )
@@ -176,7 +176,7 @@ class ServerDialog(FormDialog):
         """
         variable = self._servers.key_variable(self._name.words)
         moved = self._moved() and not variable
-        self._take.setVisible(moved)
+        self._key_switch.setVisible(moved)
         self._forget.setVisible(not self._is_new and not moved and not variable)
         self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
         if variable:
@@ -211,9 +211,9 @@ class ServerDialog(FormDialog):
         self.say(self.tr("Testing the server…"), "muted")
         self._servers.test(self.profile(), self.key, self.takes_key, self.show_found, self._refused)
 
-    def _keep(self) -> None:
-        def kept(profile: ServerProfile, warning: str) -> None:
+    def _save(self) -> None:
+        def saved(profile: ServerProfile, warning: str) -> None:
             self.finish()
             self._saved(profile, warning)
 
-        self._servers.save(self.profile(), self.key, self.takes_key, kept, self._refused)
+        self._servers.save(self.profile(), self.key, self.takes_key, saved, self._refused)

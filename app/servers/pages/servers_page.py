@@ -71,11 +71,11 @@ class ServerRow(ItemCard):
         )
         words = self.tr("Edit {name}").format(name=name), self.tr("Remove {name}").format(name=name)
         self._test = test
-        self._again = UserAction(
+        self._test_again = UserAction(
             f"testServer{number}", "again", self.tr("Test"), self._start
         ).button()
         buttons = (
-            self._again,
+            self._test_again,
             UserAction(f"changeServer{number}", "pencil", words[0], change).icon_button(),
             UserAction(f"removeServer{number}", "trash", words[1], remove).icon_button(),
         )
@@ -105,11 +105,11 @@ class ServerRow(ItemCard):
     def show_found(self, info: ServerInfo) -> None:
         """Show what the test of the server found."""
         self._result.show_text("\n".join([found(info), *models(info)]), "")
-        self._again.setEnabled(True)
+        self._test_again.setEnabled(True)
 
     def show_problem(self, error: UserError) -> None:
         self._result.show_text(in_full(error), "problem")
-        self._again.setEnabled(True)
+        self._test_again.setEnabled(True)
 
     def _model(
         self, entry: ModelEntry, use: Callable[[str], object], *, chosen: bool
@@ -122,7 +122,7 @@ class ServerRow(ItemCard):
         return row(Picture("box", "muted", 16), (ElidedLabel(name), 1), end)
 
     def _start(self) -> None:
-        self._again.setEnabled(False)
+        self._test_again.setEnabled(False)
         self._result.show_text(self.tr("Testing the server…"), "muted")
         self._test()
 
@@ -175,12 +175,12 @@ class ServersPage(ColumnPage):
         """Show the servers with their current data."""
         servers, current = self._servers, self._chooser.current()
         entries = [entry for entry in self._models.list() if entry.on_server]
-        shown = []
+        rows = []
         for number, server in enumerate(servers.profiles(), start=1):
-            own = tuple(entry for entry in entries if entry.server == server.id)
-            shown.append(ListedServer(number, server, servers.where(server), own, current))
-        self._rows.show(shown)
-        self._none.setVisible(not shown)
+            models = tuple(entry for entry in entries if entry.server == server.id)
+            rows.append(ListedServer(number, server, servers.where(server), models, current))
+        self._rows.show(rows)
+        self._none.setVisible(not rows)
 
     def _row(self, server: ListedServer) -> ServerRow:
         profile = server.profile
@@ -202,8 +202,8 @@ class ServersPage(ColumnPage):
         ).open()
 
     def _saved(self, profile: ServerProfile, warning: str) -> None:
-        said = self.tr("{name} was saved.").format(name=profile.name)
-        self._notifier.say(f"{said} {translated(warning)}".strip())
+        note = self.tr("{name} was saved.").format(name=profile.name)
+        self._notifier.say(f"{note} {translated(warning)}".strip())
         self._test(profile)
 
     def _test(self, profile: ServerProfile) -> None:
@@ -218,8 +218,8 @@ class ServersPage(ColumnPage):
         """Return a callback that shows an error in the server's row, if it has one."""
 
         def refused(error: UserError) -> None:
-            shown = self._rows.rows.get(profile.id)
-            (shown.show_problem if shown else self._notifier.error)(error)
+            row = self._rows.rows.get(profile.id)
+            (row.show_problem if row else self._notifier.error)(error)
 
         return self._notifier.telling(refused)
 

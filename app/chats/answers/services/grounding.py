@@ -154,9 +154,11 @@ class Grounding:
                 found.append(message)
                 continue
             text, media = prompt_message(message.text, sources, documents, taken)
-            whole = any(not source.place and source.origin not in SHOWN for source in sources)
+            has_whole_text = any(
+                not source.place and source.origin not in SHOWN for source in sources
+            )
             sent = MessageWithMedia(**vars(message), media=media) if media else message
-            found.append(replace(sent, text=text, pinned=message.pinned or whole))
+            found.append(replace(sent, text=text, pinned=message.pinned or has_whole_text))
         return tuple(found)
 
     def files_not_sent(
@@ -172,16 +174,18 @@ class Grounding:
             taken: The media the model takes.
         """
         before = [source for message in path[:-1] for source in message.sources]
-        shown = {source.document for source in before if source.origin in SHOWN}
-        whole = {source.document for source in before if not source.place}
-        asked = {attachment.sha256 for message in path[-2:] for attachment in message.attachments}
+        sent_as_media = {source.document for source in before if source.origin in SHOWN}
+        sent_whole = {source.document for source in before if not source.place}
+        in_question = {
+            attachment.sha256 for message in path[-2:] for attachment in message.attachments
+        }
         return tuple(
             file
-            for file in self._files(path, shown)
+            for file in self._files(path, sent_as_media)
             if (kind := file.document.kind.medium) is None
             or kind in taken
-            or file.document.sha256 in asked
-            if file.document.sha256 not in whole or ("image" in taken and file.document.pages)
+            or file.document.sha256 in in_question
+            if file.document.sha256 not in sent_whole or ("image" in taken and file.document.pages)
         )
 
     def files(self, path: Path) -> tuple[AttachedFile, ...]:
@@ -232,8 +236,8 @@ class Grounding:
         """Return documents by the hashes of their files, from chats or from collections."""
         wanted = set(hashes)
         found = self._documents.documents(wanted)
-        if self._knowledge is not None and (left := wanted - found.keys()):
-            found |= self._knowledge.documents(left)
+        if self._knowledge is not None and (not_attached := wanted - found.keys()):
+            found |= self._knowledge.documents(not_attached)
         return found
 
     def _by_meaning(self, cancel: CancelToken) -> ByMeaning:

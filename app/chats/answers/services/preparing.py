@@ -89,7 +89,7 @@ class Preparing:
         self._leaves_traces = leaves_traces
         self._anyway: set[str] = set()
         self._lock = threading.Lock()
-        self._wanted = 0
+        self._answers = 0
 
     def prepare(
         self, settings: Settings, options: AnswerOptions, chat_id: str | None = None
@@ -126,7 +126,7 @@ class Preparing:
             settings.model,
             model.engine_name,
             prepared.load_options,
-            self._engines.why(entry, settings, max(1, self._wanted)),
+            self._engines.why(entry, settings, max(1, self._answers)),
         )
 
     @contextmanager
@@ -136,12 +136,12 @@ class Preparing:
         The choice of an engine depends on how many answers are wanted at once.
         """
         with self._lock:
-            self._wanted += 1
+            self._answers += 1
         try:
             yield
         finally:
             with self._lock:
-                self._wanted -= 1
+                self._answers -= 1
 
     def note_use(self, entry: ModelEntry) -> None:
         """Note in the list of models that this one has answered."""
@@ -236,7 +236,7 @@ class Preparing:
         """
         began_with_it = layers.usual and layers.message.get("model") is None
         if began_with_it or (layers.model is None and is_usual):
-            return self._engines.preferred(chosen.model, chosen, max(1, self._wanted))
+            return self._engines.preferred(chosen.model, chosen, max(1, self._answers))
         return chosen.model
 
 

@@ -90,7 +90,7 @@ def _attached(
     by_meaning: ByMeaning,
 ) -> tuple[PromptSource, ...]:
     """Choose the parts of attached files that go into a prompt."""
-    shown = tuple(source for file in files for source in _shown(file))
+    media = tuple(source for file in files for source in _media_of(file))
     scans = [file for file in files if "image" in taken and file.document.pages]
     read = [
         file
@@ -98,25 +98,27 @@ def _attached(
         if file.document.medium is None and not (file in scans and file.document.is_scan)
     ]
 
-    def beside(sources: Sequence[PromptSource]) -> Measured:
-        return measure((*sources, *shown))
+    def measure_with_media(sources: Sequence[PromptSource]) -> Measured:
+        return measure((*sources, *media))
 
-    words = _of_files(question, read, beside, by_meaning) if read else ()
+    texts = _of_files(question, read, measure_with_media, by_meaning) if read else ()
     pages = [page for file in scans for page in _pages(file)]
     while pages:
-        measured = beside((*words, *pages))
+        measured = measure_with_media((*texts, *pages))
         if not measured.context or measured.total <= measured.context - measured.kept:
             break
         del pages[len(pages) - max(1, len(pages) // 8) :]
-    seen = {page.document for page in pages}
+    page_documents = {page.document for page in pages}
     # A scan without room for even one page goes in as a text that says it is a scan.
     unseen = [
-        _whole(scan) for scan in scans if scan.document.is_scan and scan.document.sha256 not in seen
+        _whole(scan)
+        for scan in scans
+        if scan.document.is_scan and scan.document.sha256 not in page_documents
     ]
-    return (*words, *unseen, *pages, *shown)
+    return (*texts, *unseen, *pages, *media)
 
 
-def _shown(file: AttachedFile) -> Iterator[PromptSource]:
+def _media_of(file: AttachedFile) -> Iterator[PromptSource]:
     """Yield the source if the file is a picture or a sound."""
     for origin, kind in SHOWN.items():
         if file.document.kind.medium == kind:
@@ -140,8 +142,8 @@ def _of_collections(
     before = measure(attached)
     most = (before.context or DEFAULT_CONTEXT) - before.kept
     sample = left[:_SAMPLE]
-    takes = measure((*attached, *sample)).total - before.total
-    tokens_each = max(1 / _MOST_CHARACTERS, takes / max(1, sum(map(_length, sample))))
+    needed = measure((*attached, *sample)).total - before.total
+    tokens_each = max(1 / _MOST_CHARACTERS, needed / max(1, sum(map(_length, sample))))
     budget = min(MOST_TOKENS, round((most - before.total) * _SHARE)) / tokens_each
     chosen: list[PromptSource] = []
     for source in left:
@@ -212,10 +214,10 @@ def _small_ones(
     chosen, left = [], []
     share = room * _SHARE
     for file in sorted(files, key=lambda file: len(file.document.text)):
-        takes = len(file.document.text) * tokens_each
-        if takes <= share / 2:
+        needed = len(file.document.text) * tokens_each
+        if needed <= share / 2:
             chosen.append(_whole(file))
-            share -= takes
+            share -= needed
         else:
             left.append(file)
     return tuple(chosen), left
@@ -235,8 +237,8 @@ def _suitable(
     most = max(1, round(2 * budget / PASSAGE))
     by_words = find_passages((passage for _, passage in everything), question, most)
     near = by_meaning(question, everything, [number for number, _ in by_words])
-    meant = [(number, 1.0) for number in near]
-    numbers = [number for number, _, _ in fused({"text": by_words, "vector": meant})]
+    weighted = [(number, 1.0) for number in near]
+    numbers = [number for number, _, _ in fused({"text": by_words, "vector": weighted})]
     unmatched = not numbers and bool(question.strip())
     if not numbers:
         numbers = _beginnings(everything)

@@ -82,14 +82,14 @@ class DraftFiles(QObject):
     def __init__(
         self,
         store: DraftStore,
-        kept: DocumentStore,
+        stored: DocumentStore,
         documents: Documents,
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
-        self._kept = kept
+        self._stored = stored
         self._documents = documents
         self._tasks = tasks
         self._files: dict[str | None, list[DraftFile]] = {}
@@ -130,8 +130,8 @@ class DraftFiles(QObject):
         reading = self._reading.pop(file_id, None)
         if reading is not None:
             reading.task.cancel()
-        kept = [file for file in self._list(chat_id) if file.id != file_id]
-        self._files[chat_id] = kept
+        remaining = [file for file in self._list(chat_id) if file.id != file_id]
+        self._files[chat_id] = remaining
         if reading is None:
             self.save(chat_id)
         self.changed.emit(chat_id)
@@ -141,14 +141,14 @@ class DraftFiles(QObject):
 
         Until `save` is called, the next start of Hearth would show them here again.
         """
-        taken = self.attachments(chat_id)
+        attachments = self.attachments(chat_id)
         self._files[chat_id] = [file for file in self._list(chat_id) if file.attachment is None]
         self.changed.emit(chat_id)
-        return taken
+        return attachments
 
-    def put_back(self, chat_id: str | None, taken: Sequence[Attachment]) -> None:
+    def put_back(self, chat_id: str | None, attachments: Sequence[Attachment]) -> None:
         """Attach files again after their message could not be sent."""
-        self._files[chat_id] = [*map(_read_before, taken), *self._list(chat_id)]
+        self._files[chat_id] = [*map(_read_before, attachments), *self._list(chat_id)]
         self.save(chat_id)
         self.changed.emit(chat_id)
 
@@ -185,7 +185,7 @@ class DraftFiles(QObject):
         """
 
         def work() -> tuple[T, ...]:
-            found = self._kept.documents([sha256]).get(sha256)
+            found = self._stored.documents([sha256]).get(sha256)
             return (draw(found.media),) if found is not None else ()
 
         def drawn(result: tuple[T, ...]) -> None:
@@ -223,14 +223,14 @@ class DraftFiles(QObject):
 
         task = self._tasks.stream(
             work,
-            lambda found: self._keep(file.id, found[0]),
+            lambda found: self._store_text(file.id, found[0]),
             lambda: None,
             lambda error: self._refuse(file.id, error),
             on=FILES,
         )
         self._reading[file.id] = _Reading(chat_id, path, task)
 
-    def _keep(self, file_id: str, file: AttachedFile) -> None:
+    def _store_text(self, file_id: str, file: AttachedFile) -> None:
         """Save the content of a file; only after that can it be sent."""
         reading = self._reading.get(file_id)
         if reading is None:

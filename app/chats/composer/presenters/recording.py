@@ -38,7 +38,7 @@ class Recording(QObject):
         self._tasks = tasks
         self._latest = Latest(tasks, HEARING)
         self._task: Task | None = None
-        self._kept = True
+        self._is_wanted = True
 
     def look(self, model: str) -> None:
         """Check whether a model accepts sound; only the result of the latest call is emitted."""
@@ -58,7 +58,7 @@ class Recording(QObject):
         """Start a recording, unless one is running."""
         if self._task is not None:
             return
-        self._kept = True
+        self._is_wanted = True
         self._task = self._tasks.stream(
             self._recorder.record, self._pass_on, self._end, self._fail, on=MICROPHONE
         )
@@ -71,13 +71,13 @@ class Recording(QObject):
 
     def drop(self) -> None:
         """End the recording and discard it."""
-        self._kept = False
+        self._is_wanted = False
         self.stop()
 
     def _pass_on(self, news: list[Heard]) -> None:
         last = news[-1]
         if last.sound:
-            if self._kept:
+            if self._is_wanted:
                 self.recorded.emit(last.sound)
         elif self._task is not None:
             self.going.emit(last.seconds)
@@ -88,5 +88,5 @@ class Recording(QObject):
 
     def _fail(self, error: Exception) -> None:
         self._end()
-        if self._kept:
+        if self._is_wanted:
             self.failed.emit(error)

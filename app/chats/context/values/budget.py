@@ -274,12 +274,12 @@ def estimate(
         + sum(map(medium_tokens, message.media))
         for message in messages
     ]
-    kept = conversation.answer_room(context, max_tokens)
+    reserved = conversation.answer_room(context, max_tokens)
     left: tuple[int, ...] = ()
-    if context and sum(lengths) > context - kept:
-        left = conversation.cuts(messages, lengths, context - kept, context)[0]
+    if context and sum(lengths) > context - reserved:
+        left = conversation.cuts(messages, lengths, context - reserved, context)[0]
     prompt = sum(lengths) - sum(lengths[at] for at in left)
-    return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+    return Measured(tuple(lengths), sum(lengths), reserved, context, left, prompt)
 
 
 def medium_tokens(medium: Medium) -> int:

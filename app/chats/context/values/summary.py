@@ -83,8 +83,8 @@ def prompt_of(
         heads.append(f"{INTRODUCTION}\n{summary.text}")
     begin = [Message("system", text) for text in heads if text]
     old, rest = _split(path, summary)
-    kept = [message for turn in _turns(old) if _is_pinned(turn) for message in turn]
-    turns = (*kept, *rest)
+    pinned = [message for turn in _turns(old) if _is_pinned(turn) for message in turn]
+    turns = (*pinned, *rest)
     return ChatPrompt(
         (*begin, *(as_message(turn) for turn in turns)),
         (*("" for _ in begin), *(turn.id for turn in turns)),

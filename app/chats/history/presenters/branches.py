@@ -47,15 +47,15 @@ class Branches(QObject):
         self._store = store
         self._generation = generation
         self._tasks = tasks
-        self._seen: dict[str, str] = {}
+        self._last_shown: dict[str, str] = {}
 
     def forks(self, chat_id: str, path: Sequence[str]) -> dict[str, Fork]:
         """Return the fork at each message of a path that has siblings."""
-        beside = self._store.beside(chat_id)
+        siblings = self._store.beside(chat_id)
         return {
-            message_id: Fork(beside[message_id], beside[message_id].index(message_id))
+            message_id: Fork(siblings[message_id], siblings[message_id].index(message_id))
             for message_id in path
-            if message_id in beside
+            if message_id in siblings
         }
 
     def told(self, chat_id: str) -> tuple[Tree, str | None]:
@@ -72,8 +72,8 @@ class Branches(QObject):
         def change() -> None:
             tree = self._store.tree(chat_id)
             leaf = self._store.leaf(chat_id)
-            self._seen.update({message_id: leaf for message_id in tree.path(leaf) if leaf})
-            self._store.show(chat_id, tree.leaf_of(message_id, self._seen))
+            self._last_shown.update({message_id: leaf for message_id in tree.path(leaf) if leaf})
+            self._store.show(chat_id, tree.leaf_of(message_id, self._last_shown))
 
         self._run(change, lambda _: self.switched.emit(chat_id, message_id))
 
@@ -107,9 +107,9 @@ class Branches(QObject):
     ) -> None:
         """Add the user's own text beside an answer, with a record that the user wrote it."""
         self._stop_below(answer)
-        asked = as_json(replace(EDITED, name=answer.facts.model if answer.facts else ""))
+        record = as_json(replace(EDITED, name=answer.facts.model if answer.facts else ""))
         self._tasks.run(
-            lambda: self._store.say_instead(answer, text, asked),
+            lambda: self._store.say_instead(answer, text, record),
             self.edited.emit,
             failed,
             on=STORE,
@@ -141,7 +141,7 @@ class Branches(QObject):
         The signal `removed` carries the value that `put_back` needs.
         """
         self._stop_below(message)
-        self._run(lambda: self._store.remove(message, dict(self._seen)), self.removed.emit)
+        self._run(lambda: self._store.remove(message, dict(self._last_shown)), self.removed.emit)
 
     def put_back(self, removed: RemovedMessage) -> None:
         """Undo `remove`, and show the same path as before."""

@@ -61,16 +61,16 @@ class DailySnapshots(QObject):
         self._clock.start(self._again_ms)
         # If this fails, the day does not count, and deleted chats stay a little longer.
         self._tasks.run(self._see_today, lambda _: None, _log_uncounted, on=STORE)
-        keep = self._settings.current.snapshots
-        if keep == 0 or self._running is not None:
+        most = self._settings.current.snapshots
+        if most == 0 or self._running is not None:
             return
 
         def work(cancel: CancelToken) -> Iterator[Path]:
             now = datetime.now().astimezone()
             if self._snapshots.is_due(now):
-                taken = self._snapshots.take(now, keep, cancel)
-                if taken is not None:
-                    yield taken
+                path = self._snapshots.take(now, most, cancel)
+                if path is not None:
+                    yield path
 
         def over() -> None:
             self._running = None

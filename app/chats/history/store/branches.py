@@ -123,13 +123,13 @@ class BranchStore:
             show_leaf(db, question.chat_id, answer.id, now)
         return answer
 
-    def say_instead(self, answer: StoredMessage, text: str, asked: str) -> StoredMessage:
+    def say_instead(self, answer: StoredMessage, text: str, record: str) -> StoredMessage:
         """Add the user's own text beside an answer, and show it."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, answer.chat_id)
             edited = insert_message(
-                db, answer.chat_id, answer.parent_id, "assistant", text, "complete", now, asked
+                db, answer.chat_id, answer.parent_id, "assistant", text, "complete", now, record
             )
             show_leaf(db, answer.chat_id, edited.id, now)
         return edited
@@ -157,7 +157,7 @@ class BranchStore:
         with self._database.write() as db:
             db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
 
-    def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> RemovedMessage:
+    def remove(self, message: StoredMessage, last_shown: Mapping[str, str]) -> RemovedMessage:
         """Remove a message and everything that follows it, on every branch.
 
         Args:
@@ -167,7 +167,7 @@ class BranchStore:
         now = time.time()
         with self._database.write() as db:
             leaf = leaf_of(db, message.chat_id)
-            shown = _tree(db, message.chat_id).without(message.id, seen)
+            leaf_id = _tree(db, message.chat_id).without(message.id, last_shown)
             rows = db.execute(
                 f"{_BELOW} SELECT id FROM messages WHERE id IN below AND deleted IS NULL",  # noqa: S608
                 (message.id,),
@@ -177,7 +177,7 @@ class BranchStore:
                 "UPDATE messages SET deleted = ? WHERE id = ?",
                 [(now, message_id) for message_id in ids],
             )
-            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (shown, message.chat_id))
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf_id, message.chat_id))
         return RemovedMessage(message.chat_id, message.id, ids, leaf)
 
     def put_back(self, removed: RemovedMessage) -> None:
@@ -195,8 +195,8 @@ class BranchStore:
                 f"{_ABOVE} UPDATE messages SET deleted = NULL WHERE id IN above",  # noqa: S608
                 (removed.message_id,),
             )
-            seen = {removed.message_id: removed.leaf_id} if removed.leaf_id else {}
-            leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, seen)
+            last_shown = {removed.message_id: removed.leaf_id} if removed.leaf_id else {}
+            leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, last_shown)
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
 
     def purge(self, days: int) -> None:

@@ -10,12 +10,12 @@ from app.chats.history.store.rows import LISTED, MARK, listed_chat
 from app.chats.history.values.chat import MARKS, ChatMark, ListedChat
 from app.chats.history.values.places import Place, PlaceKind
 
-_HERE = "deleted IS NULL AND archived IS NULL"
+_LISTED = "deleted IS NULL AND archived IS NULL"
 _WHERE: dict[PlaceKind, str] = {
-    "all": _HERE,
-    "pinned": f"{_HERE} AND pinned = 1",
-    "chats": f"{_HERE} AND pinned = 0 AND folder_id IS NULL",
-    "folder": f"{_HERE} AND pinned = 0 AND folder_id = ?",
+    "all": _LISTED,
+    "pinned": f"{_LISTED} AND pinned = 1",
+    "chats": f"{_LISTED} AND pinned = 0 AND folder_id IS NULL",
+    "folder": f"{_LISTED} AND pinned = 0 AND folder_id = ?",
     "archive": "deleted IS NULL AND archived IS NOT NULL",
     "trash": "deleted IS NOT NULL",
 }
@@ -80,7 +80,7 @@ class ChatLists:
         """Return the ids of a folder's chats, including pinned ones, the last used first."""
         with self._database.read() as db:
             rows = db.execute(
-                f"SELECT id FROM chats WHERE {_HERE} AND folder_id = ?"  # noqa: S608  as above
+                f"SELECT id FROM chats WHERE {_LISTED} AND folder_id = ?"  # noqa: S608  as above
                 " ORDER BY updated DESC, rowid DESC",
                 (folder_id,),
             ).fetchall()

@@ -199,13 +199,13 @@ class ChatStore:
                     N_("Wait until it has ended, or stop it there."),
                 )
             stored = message_of(row)
-            kept = stored if len(stored.text) > len(message.text) else message
+            longer = stored if len(stored.text) > len(message.text) else message
             db.execute(
                 "UPDATE messages SET text = ?, state = 'streaming', writer = ?, failure = NULL"
                 " WHERE id = ?",
-                (kept.text, this_process(), message.id),
+                (longer.text, this_process(), message.id),
             )
-        return replace(kept, state="streaming", failure=None)
+        return replace(longer, state="streaming", failure=None)
 
     def save_answer(self, message: StoredMessage) -> None:
         """Save an answer's text, state and facts as they are now."""
@@ -219,13 +219,14 @@ class ChatStore:
         """Mark answers whose writing process is gone as interrupted, and return their number."""
         with self._database.read() as db:
             rows = db.execute("SELECT id, writer FROM messages WHERE state = 'streaming'")
-            lost = [(row["id"],) for row in rows if not is_alive(row["writer"])]
-        if lost:
+            abandoned = [(row["id"],) for row in rows if not is_alive(row["writer"])]
+        if abandoned:
             with self._database.write() as db:
                 db.executemany(
-                    "UPDATE messages SET state = 'interrupted', writer = NULL WHERE id = ?", lost
+                    "UPDATE messages SET state = 'interrupted', writer = NULL WHERE id = ?",
+                    abandoned,
                 )
-        return len(lost)
+        return len(abandoned)
 
     def rename(self, chat_id: str, title: str) -> None:
         """Set the user's title, which no model replaces any more."""
@@ -275,14 +276,14 @@ class ChatStore:
                 | {"pinned": 0, "archived": None, "unread": 0},
             )
             for row in rows:
-                begun = {"state": "interrupted", "writer": None}
+                interrupted = {"state": "interrupted", "writer": None}
                 insert_row(
                     db,
                     "messages",
                     dict(row)
                     | {"id": names[row["id"]], "chat_id": copy_id}
                     | {"parent_id": names.get(row["parent_id"])}
-                    | (begun if row["state"] == "streaming" else {}),
+                    | (interrupted if row["state"] == "streaming" else {}),
                 )
             for row in db.execute(
                 "SELECT summaries.* FROM summaries JOIN messages ON messages.id = message_id"

@@ -127,10 +127,10 @@ class WaitingStore:
             item = waiting_of(row)
             chat_id, after = item.chat_id, item.after
             leaf = leaf_of(db, chat_id)
-            there = db.execute(
+            after_exists = db.execute(
                 "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
             ).fetchone()
-            parent = leaf if on_shown_branch or there is None else after
+            parent = leaf if on_shown_branch or after_exists is None else after
             pair = insert_turn(db, chat_id, parent, item.text, now, item.attachments)
             if parent == leaf:
                 show_leaf(db, chat_id, pair[1].id, now)

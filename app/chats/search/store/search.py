@@ -65,12 +65,12 @@ class Search:
         self, db: sqlite3.Connection, match: str, terms: tuple[Term, ...], limit: int
     ) -> list[Hit]:
         hits = self._titles(db, match, terms, min(limit, _TITLES))
-        told = self._told(hits)
+        titled = self._told(hits)
         in_chat: dict[str, int] = {}
         for row in self._rows(db, "messages", _IN_MESSAGES, match):
             if len(hits) >= limit:
                 break
-            if row["parent_id"] is None and row["id"] in told:
+            if row["parent_id"] is None and row["id"] in titled:
                 continue
             in_chat[row["id"]] = in_chat.get(row["id"], 0) + 1
             if in_chat[row["id"]] <= _A_CHAT:

@@ -57,7 +57,7 @@ _CHANGE = {
 
 
 @dataclass(frozen=True)
-class Behind:
+class SearchBacklog:
     """The progress of the index.
 
     Attributes:
@@ -88,7 +88,7 @@ class SearchIndex:
         self._only_read = only_read
         self._check()
 
-    def behind(self) -> Behind:
+    def backlog(self) -> SearchBacklog:
         """Return how far the index is behind the chats."""
         state = self._check()
         with self._database.read() as chats:
@@ -96,7 +96,7 @@ class SearchIndex:
         first = state["first_messages"] + state["first_chats"]
         left = state["messages"] + state["chats"]
         share = 1.0 if first == 0 else 1.0 - left / first
-        return Behind(max(0, last - state["changes"]), share)
+        return SearchBacklog(max(0, last - state["changes"]), share)
 
     def step(self) -> bool:
         """Index a few hundred more texts; return whether there was anything to do."""
@@ -249,8 +249,8 @@ def _replace(
         rowids: Rows that were changed or removed.
         texts: The current texts of those that still exist.
     """
-    look, remove, insert = _CHANGE[table]
-    old = [row[0] for rowid in rowids for row in db.execute(look, (rowid,))]
+    select, remove, insert = _CHANGE[table]
+    old = [row[0] for rowid in rowids for row in db.execute(select, (rowid,))]
     new = [(rowid, *words_of(text)) for rowid, text in texts]
     db.executemany(remove, [(rowid,) for rowid in rowids])
     db.executemany(insert, new)

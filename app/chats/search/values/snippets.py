@@ -29,8 +29,8 @@ def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
         start = next((m.end() for m in re.finditer(r"\s", text[:first]) if m.end() >= start), start)
     cut = _SIGNS.sub("", " ".join(text[start : start + 2 * _LENGTH].split()))
     ends = len(cut) <= _LENGTH and start + 2 * _LENGTH >= len(text)
-    shown = f"{'…' if start else ''}{cut if ends else cut[:_LENGTH].rstrip() + '…'}"
-    return shown, marks_in(shown, terms)
+    shown_text = f"{'…' if start else ''}{cut if ends else cut[:_LENGTH].rstrip() + '…'}"
+    return shown_text, marks_in(shown_text, terms)
 
 
 def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
@@ -39,9 +39,9 @@ def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
     places.append(len(text))
     found = sorted(span for term in terms for span in _spans(folded, term))
     marks: list[tuple[int, int]] = []
-    for first, behind in found:
+    for first, last in found:
         # Characters that folding removes after a letter, such as its accent, are marked with it.
-        start, end = places[first], max(places[behind - 1] + 1, places[behind])
+        start, end = places[first], max(places[last - 1] + 1, places[last])
         if marks and start <= marks[-1][1]:
             marks[-1] = (marks[-1][0], max(end, marks[-1][1]))
         else:

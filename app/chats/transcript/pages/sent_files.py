@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.chats.files.pages.chip import FileChip
 from app.chats.files.pages.words import about, drawing_of, given, given_of_collections
-from app.documents.values.documents import share_told
+from app.documents.values.documents import share_of_attachment
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 
@@ -62,7 +62,7 @@ class SentFiles(QObject):
         if message.sources:
             files = self._attached()
             told = {source.document: source.name for source in message.sources}
-            shares = [share_told(files[it], message.sources) for it in told if it in files]
+            shares = [share_of_attachment(files[it], message.sources) for it in told if it in files]
             self._say(view, shares, [name for it, name in told.items() if it not in files])
 
     def _row(self, message: StoredMessage) -> FlowRow:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from app.base.errors import DocumentNotRead
-from app.documents.collections.services.looking import Look, look_through
+from app.documents.collections.services.looking import Look, scan
 from app.documents.collections.store.collection_index import CollectionIndex, SeenFile, TrackedFile
 from app.documents.collections.values import DocumentCollection, IndexProgress
 from app.documents.values.documents import Document
@@ -53,7 +53,7 @@ class ReadsMany(Protocol):
 
 
 @dataclass(frozen=True)
-class Manners:
+class Politeness:
     """How indexing lets other work go first.
 
     Attributes:
@@ -74,13 +74,13 @@ class Indexing:
         index: CollectionIndex,
         reader: Callable[[], ReadsMany],
         embedding: Embedding | None,
-        manners: Manners,
+        politeness: Politeness,
     ) -> None:
         self._collection = collection
         self._index = index
         self._reader = reader
         self._embedding = embedding
-        self._manners = manners
+        self._politeness = politeness
 
     def work(self, cancel: CancelToken) -> Iterator[IndexProgress]:
         """Do all the work there is, and yield the progress.
@@ -98,7 +98,7 @@ class Indexing:
     def _step(self, do: Callable[[], bool]) -> bool:
         began = time.monotonic()
         more = do()
-        self._manners.rest(time.monotonic() - began)
+        self._politeness.rest(time.monotonic() - began)
         return more
 
     # Looking
@@ -106,7 +106,7 @@ class Indexing:
     def _look(self, cancel: CancelToken) -> Iterator[IndexProgress]:
         yield IndexProgress(self._collection, "looking")
         index, known = self._index, self._index.known()
-        look = look_through(
+        look = scan(
             self._collection.paths,
             [file.seen.path for file in known.values()],
             index.devices(),
@@ -194,7 +194,7 @@ class Indexing:
             if number == len(files) or characters > _CHARACTERS or late:
                 kept = time.monotonic()
                 self._index.keep(batch)
-                self._manners.rest(time.monotonic() - kept)
+                self._politeness.rest(time.monotonic() - kept)
                 yield step
                 batch, step, characters, began = [], [], 0, time.monotonic()
 
@@ -232,17 +232,17 @@ class Indexing:
                     made[text.id].append(vector)
                     if len(made[text.id]) == len(text.passages):
                         index.keep_vectors(model, text.id, made.pop(text.id))
-                self._manners.rest((time.monotonic() - began) / 4)
+                self._politeness.rest((time.monotonic() - began) / 4)
                 done += len(part)
                 yield IndexProgress(
                     self._collection, "vectors", done, max(total, done), part[-1][0].name
                 )
         before = index.model()
         if done and (before is None or before.key != model.key):
-            index.take_over(model)
+            index.switch_model(model)
 
     def _wait_for_others(self, cancel: CancelToken) -> None:
-        while self._manners.busy() and not cancel.cancelled:
+        while self._politeness.busy() and not cancel.cancelled:
             cancel.wait(_WAIT_S)
         if cancel.cancelled:
             raise Cancelled

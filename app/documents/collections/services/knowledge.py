@@ -15,7 +15,7 @@ from app.base.home import from_home
 from app.base.index_file import remove_index
 from app.documents.citations.values import Citation, CitationCheck
 from app.documents.collections.services.attached import AttachedVectors
-from app.documents.collections.services.indexing import Indexing, Manners, ReadsMany
+from app.documents.collections.services.indexing import Indexing, Politeness, ReadsMany
 from app.documents.collections.store.collection_index import CollectionIndex, VectorModel
 from app.documents.collections.store.collections import CollectionStore
 from app.documents.collections.values import (
@@ -120,7 +120,7 @@ class Knowledge:
     def add(self, collection: str, paths: Iterable[Path]) -> DocumentCollection:
         """Add files and folders for `work` to read. Raises NothingToIndex and CollectionUnknown."""
         found = self.find(collection)
-        self._store.add(found.id, there(paths))
+        self._store.add(found.id, existing_paths(paths))
         return self.find(found.id)
 
     def take_out(self, collection: str, path: Path) -> DocumentCollection:
@@ -306,7 +306,7 @@ class Knowledge:
     def work(
         self,
         cancel: CancelToken,
-        manners: Manners | None = None,
+        politeness: Politeness | None = None,
         only: str | None = None,
     ) -> Iterator[IndexProgress]:
         """Bring the indexes up to date, one collection after another, and yield the progress.
@@ -329,7 +329,7 @@ class Knowledge:
             if collection.id != only if only is not None else collection.paused:
                 continue
             try:
-                yield from self._work_on(collection, cancel, manners or Manners())
+                yield from self._work_on(collection, cancel, politeness or Politeness())
             except Cancelled:
                 if only is not None:
                     raise
@@ -344,7 +344,7 @@ class Knowledge:
             return not mine
 
     def _work_on(
-        self, collection: DocumentCollection, cancel: CancelToken, manners: Manners
+        self, collection: DocumentCollection, cancel: CancelToken, politeness: Politeness
     ) -> Iterator[IndexProgress]:
         own = CancelToken()
         forget = cancel.on_cancel(own.cancel)
@@ -354,7 +354,7 @@ class Knowledge:
                     return
                 self._at_work[collection.id] = own
                 index = self._index(collection.id)
-                indexing = Indexing(collection, index, self._reader, self._embedding, manners)
+                indexing = Indexing(collection, index, self._reader, self._embedding, politeness)
                 yield from indexing.work(own)
         finally:
             forget()
@@ -405,7 +405,7 @@ class Knowledge:
                     self._remove_index(collection_id)
 
 
-def there(paths: Iterable[Path]) -> list[Path]:
+def existing_paths(paths: Iterable[Path]) -> list[Path]:
     """Return the absolute paths of files and folders to add. Raises NothingToIndex."""
     places = [from_home(path).resolve() for path in paths]
     for path in places:

@@ -65,7 +65,7 @@ class Look:
         return any(folder == path or folder in path.parents for folder in self.blind)
 
 
-def look_through(
+def scan(
     paths: Iterable[Path],
     known: Iterable[Path],
     devices: Mapping[str, int],

@@ -528,7 +528,7 @@ class CollectionIndex:
             )
             _count_up(db)
 
-    def take_over(self, model: VectorModel) -> None:
+    def switch_model(self, model: VectorModel) -> None:
         """Search this model's vectors from now on, and delete those of all others."""
         with self._file.write() as db:
             number = _number_of(db, model)

@@ -95,4 +95,4 @@ def test_to_stop_it_waits_for_those_who_have_asked_before(qtbot: QtBot, tasks: T
         assert (done, worker.closed) == ([], 0)
     qtbot.waitUntil(lambda: bool(done))
     assert worker.closed == 1
-    assert runtime.held("vllm") is None
+    assert runtime.loaded_model("vllm") is None

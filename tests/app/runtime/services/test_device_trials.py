@@ -77,7 +77,7 @@ def test_the_user_can_leave_one_out(tmp_path: Path) -> None:
     assert cares.switch_off("Vulkan0").state == "off"
     cares.ready((), CancelToken())
     assert states(cares)["Vulkan0"] == "off"
-    hardware = looking(cares, inside=False)()
+    hardware = looking(cares, loads_llama=False)()
     usable = {gpu.device: gpu.usable for gpu in hardware.gpus if gpu.device}
     assert usable == {"Vulkan0": False, "Vulkan1": True}
 
@@ -94,7 +94,7 @@ def test_where_nothing_can_be_seen_models_run_on_the_processor(tmp_path: Path) -
 
     cares = DeviceTrials(blind, Trials(tmp_path, tmp_path / "model.gguf"))
     cares.ready((), CancelToken())
-    hardware = looking(cares, inside=False)()
+    hardware = looking(cares, loads_llama=False)()
     assert not any(gpu.usable for gpu in hardware.gpus)
     assert "code -11" in hardware.notes[-1]
     assert cares.complaints() == (hardware.notes[-1],)

@@ -21,7 +21,7 @@ def want(engine: EngineName, key: str = "m", *, alone: bool = False) -> QueueReq
 
 def asked(rules: QueueRules, what: QueueRequest) -> int:
     number = rules.join()
-    rules.want(number, what)
+    rules.request(number, what)
     return number
 
 
@@ -48,7 +48,7 @@ def test_as_many_as_the_engine_can_are_beside_each_other() -> None:
 
 def a_guest(rules: QueueRules, what: QueueRequest) -> int:
     number = rules.join(guest=True)
-    rules.want(number, what)
+    rules.request(number, what)
     return number
 
 
@@ -141,9 +141,9 @@ def test_one_that_stops_waiting_is_in_nobodys_way() -> None:
 def test_the_order_is_that_of_joining_whoever_is_first_to_say_what_it_wants() -> None:
     rules = QueueRules(ROOMS)
     first, second = rules.join(), rules.join()
-    rules.want(second, want("llamacpp", "n"))
+    rules.request(second, want("llamacpp", "n"))
     assert not rules.admitted(second)
-    rules.want(first, want("llamacpp"))
+    rules.request(first, want("llamacpp"))
     assert rules.admitted(first)
     assert not rules.admitted(second)
 
@@ -212,7 +212,7 @@ class Play:
             engine = self.dice.choice(list(ROOMS))
             wanted = want(engine, self.dice.choice("mn"), alone=self.dice.random() < 0.1)
             self.waiting[number] = wanted
-            self.rules.want(number, wanted)
+            self.rules.request(number, wanted)
 
     def load(self) -> None:
         """It came through, or it failed and left nothing loaded."""

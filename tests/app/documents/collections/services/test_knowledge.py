@@ -11,7 +11,7 @@ import pytest
 
 from app.base.errors import CollectionNameInvalid, CollectionUnknown, NothingToIndex
 from app.documents.collections.services import embedding
-from app.documents.collections.services.indexing import Manners
+from app.documents.collections.services.indexing import Politeness
 from app.documents.collections.store.vectors import MAKING
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -265,8 +265,8 @@ def test_vectors_wait_while_somebody_waits_for_an_answer(house: House, docs: Pat
     house.add_model(write_bert(house.folder / "bert.gguf"))
     lease, asked = house.collection("Lease", docs), [True, False]
     rested: list[float] = []
-    manners = Manners(busy=lambda: bool(asked) and asked.pop(0), rest=rested.append)
-    house.work(lease, manners)
+    politeness = Politeness(busy=lambda: bool(asked) and asked.pop(0), rest=rested.append)
+    house.work(lease, politeness)
     assert asked == []
     assert house.knowledge.state(lease).with_vectors == 2
     assert rested

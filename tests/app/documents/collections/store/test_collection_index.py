@@ -145,11 +145,11 @@ def test_another_model_takes_over_when_its_vectors_are_complete(index: Collectio
     keep(index, bread=BREAD)
     (text,) = index.without_vectors(MODEL, 9)
     index.keep_vectors(MODEL, text.id, [[[1.0] * 8] * 2])
-    index.take_over(MODEL)
+    index.switch_model(MODEL)
     index.keep_vectors(OTHER, text.id, [[[1.0] * 8] * 2])
     assert index.model() == MODEL
     assert index.search("Docs", "", 9, (MODEL, [1.0] * 8))[0].by == ("vector",)
-    index.take_over(OTHER)
+    index.switch_model(OTHER)
     assert index.model() == OTHER
     assert index.with_vectors(MODEL) == 0
     assert index.search("Docs", "", 9, (MODEL, [1.0] * 8)) == []
