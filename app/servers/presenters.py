@@ -40,17 +40,30 @@ class Destination:
 class Profiles(Protocol):
     """The part of `app.servers.services.Servers` that the window uses."""
 
-    def list(self) -> Sequence[ServerProfile]: ...
+    def list(self) -> Sequence[ServerProfile]:
+        """Return the profiles of all servers."""
+
     def save(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
-    ) -> ServerProfile: ...
-    def origin_losing_key(self, profile: ServerProfile) -> str: ...
-    def remove(self, profile_id: str) -> None: ...
+    ) -> ServerProfile:
+        """Store a profile and its key; see `Servers.save`."""
+
+    def origin_losing_key(self, profile: ServerProfile) -> str:
+        """Return the origin whose key the profile's new address may not use; "" if none."""
+
+    def remove(self, profile_id: str) -> None:
+        """Remove a server and its key."""
+
     def test(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
-    ) -> ServerInfo: ...
-    def key_variable(self, name: str) -> str: ...
-    def key_status(self, profile: ServerProfile) -> SecretStatus: ...
+    ) -> ServerInfo:
+        """Ask a server what it is and which models it has."""
+
+    def key_variable(self, name: str) -> str:
+        """Return the name of the environment variable that can hold a server's key."""
+
+    def key_status(self, profile: ServerProfile) -> SecretStatus:
+        """Return whether a server has a key, and where it is stored."""
 
 
 class ServerList(QObject):

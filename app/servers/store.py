@@ -51,6 +51,7 @@ class ServerStore:
             ) from error
 
     def remove(self, profile_id: str) -> None:
+        """Delete a profile and what was found out about its server."""
         with self._database.write() as db:
             db.execute("DELETE FROM servers WHERE id = ?", (profile_id,))
 

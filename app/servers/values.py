@@ -45,14 +45,17 @@ class ServerProfile:
 
     @property
     def host(self) -> str:
+        """The host name or address, without scheme and port."""
         return urlsplit(self.address).hostname or self.address
 
     @property
     def trust(self) -> Trust:
+        """The certificates for connections to this server."""
         return Trust(self.ca, self.certificate)
 
     @property
     def encrypted(self) -> bool:
+        """Whether connections to this server are encrypted."""
         return self.address.startswith("https:")
 
     @property

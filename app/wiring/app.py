@@ -121,8 +121,8 @@ class App:
         """Take over the open data folder; close its database after an error. Raises AppError.
 
         Args:
-            lists_devices_in_child: List the devices in another process, instead of loading llama.cpp into this
-                one.
+            lists_devices_in_child: List the devices in another process, instead of loading
+                llama.cpp into this one.
             leaves_worker: Let a vLLM worker run on for a while after `close`.
         """
         self.opened = opened

@@ -47,7 +47,7 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
         out.note(N_("The next Hearth that is open reads them: the window, or `hearth docs add`."))
     else:
         _index(app, collection, out)
-    _tell_state(app, collection, out)
+    _note_state(app, collection, out)
     return 0
 
 
@@ -76,16 +76,13 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
         for progress in interruptible(work):
             if time.monotonic() - began > 0.1 or progress.done == progress.total:
                 began = time.monotonic()
-                out.rewrite(
-                    f"{_DOING[progress.doing]}: {progress.done:,} of {progress.total:,}  {progress.file}"[
-                        :100
-                    ]
-                )
+                counts = f"{progress.done:,} of {progress.total:,}"
+                out.rewrite(f"{_DOING[progress.doing]}: {counts}  {progress.file}"[:100])
     finally:
         out.rewrite("")
 
 
-def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
+def _note_state(app: App, collection: DocumentCollection, out: Output) -> None:
     state = app.knowledge.state(collection.id)
     files = app.knowledge.files(collection.id)
     unreadable = [file for file in files if file.state == "unreadable"]
@@ -95,7 +92,7 @@ def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
                 N_("{name} cannot be read. {why} {do}", name=file.name, why=file.why, do=file.do)
             )
         elif file.state in _STATES:
-            out.note(f"{file.name}: {_said(file)}.")
+            out.note(f"{file.name}: {_state_words(file)}.")
     for trouble in state.troubles:
         out.note(f"{trouble.path}: {trouble.why}")
     if not state.model and (why := app.knowledge.embedder().why):
@@ -126,7 +123,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
         *(str(path) for path in state.collection.paths),
         *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
         "",
-        table([(file.name, size(file.size), _said(file)) for file in files])
+        table([(file.name, size(file.size), _state_words(file)) for file in files])
         or N_("There are no files in it yet."),
     ]  # fmt: skip
     out.value({**_state(state), "files": [_file(file) for file in files]}, lambda: "\n".join(lines))
@@ -150,16 +147,10 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
                 name=collection.name,
             )
         )
-    _tell_not_read(state, out)
+    _note_unread(state, out)
     out.value(
         [passage_value(passage) for passage in found],
-        lambda: (
-            "\n\n".join(
-                f"{passage.file}, {location_words(passage.place)} ({' and '.join(passage.by)})\n{passage.text.strip()}"
-                for passage in found
-            )
-            or N_("Nothing was found.")
-        ),
+        lambda: "\n\n".join(map(_passage_text, found)) or N_("Nothing was found."),
     )
     return 0
 
@@ -174,15 +165,15 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
         for passage in found
         if passage.document in documents
     ]
-    _tell_not_read(app.knowledge.state(collection.id), out)
+    _note_unread(app.knowledge.state(collection.id), out)
     nowhere = {"found": False, "file": None, "page": None, "start": None, "end": None}
     value = {**places[0], "also": places[1:]} if places else nowhere
     out.value(
         value,
         lambda: (
             "\n".join(
-                f"{passage.name}, {' and '.join(location_words(span.place) for span in passage.spans)}"
-                for passage in found
+                f"{file.name}, {' and '.join(location_words(span.place) for span in file.spans)}"
+                for file in found
             )
             or N_("These words stand nowhere in the collection.")
         ),
@@ -203,7 +194,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     for path in args.paths:
         collection = app.knowledge.take_out(collection.id, path)
     _index(app, collection, out)
-    _tell_state(app, collection, out)
+    _note_state(app, collection, out)
     return 0
 
 
@@ -217,19 +208,24 @@ def _pause(app: App, args: argparse.Namespace, out: Output, *, paused: bool) -> 
     return 0
 
 
-def passage_value(it: FoundPassage) -> dict[str, Any]:
+def _passage_text(passage: FoundPassage) -> str:
+    found_by = " and ".join(passage.by)
+    return f"{passage.file}, {location_words(passage.place)} ({found_by})\n{passage.text.strip()}"
+
+
+def passage_value(passage: FoundPassage) -> dict[str, Any]:
     """Return a passage as a JSON value; start and end are positions in the file's whole text."""
     return {
-        "file": it.file,
-        "page": it.place.page,
-        "start": it.start,
-        "end": it.end,
-        "text": it.text,
-        "score": it.score,
-        "by": it.by,
-        "path": it.path,
-        "document": it.document,
-        "collection": it.collection,
+        "file": passage.file,
+        "page": passage.place.page,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+        "score": passage.score,
+        "by": passage.by,
+        "path": passage.path,
+        "document": passage.document,
+        "collection": passage.collection,
     }
 
 
@@ -251,8 +247,8 @@ def _state(state: CollectionState) -> dict[str, Any]:
     return {**value.pop("collection"), **value, "not_all_read": state.not_all_read}
 
 
-def _file(it: IndexedFile) -> dict[str, Any]:
-    return {name: value for name, value in asdict(it).items() if value not in {"", ()}}
+def _file(file: IndexedFile) -> dict[str, Any]:
+    return {name: value for name, value in asdict(file).items() if value not in {"", ()}}
 
 
 def _summary(state: CollectionState) -> str:
@@ -290,10 +286,10 @@ def not_read(state: CollectionState) -> list[str]:
     return [f"{count:,} {words}" for words, count in found.items() if count]
 
 
-def _tell_not_read(state: CollectionState, out: Output) -> None:
+def _note_unread(state: CollectionState, out: Output) -> None:
     """Note that words can be missing because some files could not be read."""
-    if said := not_read(state):
-        out.note(N_("Not all is known: {words}.", words=", ".join(said)))
+    if notes := not_read(state):
+        out.note(N_("Not all is known: {words}.", words=", ".join(notes)))
 
 
 _STATES = {
@@ -303,11 +299,11 @@ _STATES = {
 }
 
 
-def _said(it: IndexedFile) -> str:
+def _state_words(file: IndexedFile) -> str:
     """Describe how far a file was read."""
-    state = _STATES.get(it.state, it.state)
-    unread = N_("; {unread} not read", unread=" and ".join(it.unread)) if it.unread else ""
-    return f"{state}. {it.why}" if it.why else state + unread
+    state = _STATES.get(file.state, file.state)
+    unread = N_("; {unread} not read", unread=" and ".join(file.unread)) if file.unread else ""
+    return f"{state}. {file.why}" if file.why else state + unread
 
 
 _COLLECTION = Argument(

@@ -179,10 +179,12 @@ class FoundPassage:
 
     @property
     def place(self) -> Location:
+        """The page, slide or section that the passage is in."""
         return self.span.place
 
     @property
     def passage(self) -> Passage:
+        """The passage without its document."""
         return Passage(self.span, self.text)
 
     @property

@@ -164,10 +164,10 @@ _SIGNS: Final = {".": "point", ",": "comma", "%": "percent", "/": "slash", "@": 
 _LITERAL: Final = {"quoted", "escaped", "else"}
 
 
-def _token(it: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
+def _token(match: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
     """Return the kind and text of a token; None for a colour or a fill character."""
-    kind = it.lastgroup or ""
-    text = it[kind] or ""
+    kind = match.lastgroup or ""
+    text = match[kind] or ""
     if kind in {"fill", "other", "condition"}:
         return None
     if kind == "space":
@@ -193,7 +193,7 @@ def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section | No
     if not numbers:
         return None, "", value
     for section in numbers:
-        if section.condition is not None and _holds(section.condition, value):
+        if section.condition is not None and _meets(section.condition, value):
             negative = "-" if value < 0 and section is numbers[0] else ""
             return section, negative, abs(value)
     if any(number.condition is not None for number in numbers):
@@ -206,7 +206,7 @@ def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section | No
     return numbers[0], "-" if value < 0 else "", abs(value)
 
 
-def _holds(condition: tuple[str, float], value: float) -> bool:
+def _meets(condition: tuple[str, float], value: float) -> bool:
     sign, number = condition
     return {
         "<": value < number,
@@ -251,20 +251,20 @@ def _decimal(tokens: list[tuple[str, str]], number: Decimal) -> str:
     point = next(
         (at for at, (kind, _) in enumerate(tokens) if kind in {"point", "decimals"}), len(tokens)
     )
-    before, behind = tokens[:point], tokens[point:]
+    before, after = tokens[:point], tokens[point:]
     digits_at = [at for at, (kind, _) in enumerate(before) if kind == "digit"]
     last = digits_at[-1] if digits_at else -1
     commas = [at for at, (kind, _) in enumerate(before) if kind == "comma"]
     scaled = sum(at > last for at in commas) if digits_at else 0
-    scaled += sum(kind == "comma" for kind, _ in behind)
+    scaled += sum(kind == "comma" for kind, _ in after)
     groups = any(digits_at[0] < at < last for at in commas) if digits_at else False
-    places = "".join(text for kind, text in behind if kind in {"digit", "decimals"})[:_MOST_PLACES]
+    places = "".join(text for kind, text in after if kind in {"digit", "decimals"})[:_MOST_PLACES]
     with localcontext() as context:
         context.prec = 400
         number = (number / 1000**scaled).quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP)
         whole, _, rest = f"{number:f}".partition(".")
     written = _whole(before, whole.lstrip("0"), groups=groups)
-    return written + _behind(behind, rest, places)
+    return written + _fraction_digits(after, rest, places)
 
 
 def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
@@ -273,7 +273,7 @@ def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
     parts: list[str] = []
     count = 0
 
-    def put(digit: str) -> None:
+    def add_digit(digit: str) -> None:
         nonlocal count
         if groups and count and count % 3 == 0:
             parts.append(",")
@@ -284,24 +284,24 @@ def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
         if kind == "digit":
             left.pop()
             if digits:
-                put(digits[-1])
+                add_digit(digits[-1])
                 digits = digits[:-1]
             elif text == "0":
-                put("0")
+                add_digit("0")
             elif text == "?":
                 parts.append(" ")
             while not left and digits:
-                put(digits[-1])
+                add_digit(digits[-1])
                 digits = digits[:-1]
         elif kind != "comma":
             parts.append(text[::-1])
     return "".join(parts)[::-1] + digits  # a format can begin with its point
 
 
-def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
+def _fraction_digits(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
     """Format the digits after the point; optional zeros at the end are dropped."""
     needed = max((at + 1 for at, digit in enumerate(places) if digit == "0"), default=0)
-    kept = max(needed, len(digits.rstrip("0")))
+    needed_digits = max(needed, len(digits.rstrip("0")))
     written = ""
     at = 0
     for kind, text in tokens:
@@ -309,7 +309,7 @@ def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
             written += "."
         if kind in {"digit", "decimals"}:
             for place in text:
-                if at < kept and at < len(digits):
+                if at < needed_digits and at < len(digits):
                     written += digits[at]
                 elif place == "?":
                     written += " "
@@ -334,20 +334,20 @@ def _scientific(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
         )
         exponent += step if rounded.adjusted() >= step else 0
     sign = "-" if exponent < 0 else tokens[at][1][1].replace("-", "")
-    behind = _decimal(power, Decimal(abs(exponent)))
-    return f"{_decimal(mantissa, number.scaleb(-exponent))}E{sign}{behind}"
+    exponent_text = _decimal(power, Decimal(abs(exponent)))
+    return f"{_decimal(mantissa, number.scaleb(-exponent))}E{sign}{exponent_text}"
 
 
 def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
     """Format a number as a fraction, as in 1 1/2; the denominator can be fixed."""
-    before, behind = tokens[:at], tokens[at + 1 :]
+    before, after = tokens[:at], tokens[at + 1 :]
     runs = [
         digits
         for digits in re.split(" ", "".join("d" if k == "digit" else " " for k, _ in before))
         if digits
     ]
     has_whole = len(runs) > 1
-    fixed = re.match(r"\d+", "".join(token for _, token in behind).strip("#?"))
+    fixed = re.match(r"\d+", "".join(token for _, token in after).strip("#?"))
     exact = Fraction(number)
     whole = exact.numerator // exact.denominator if has_whole else 0
     rest = exact - whole
@@ -355,7 +355,7 @@ def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str
         below = int(fixed[0][:9])
         above = int(rest * below + Fraction(1, 2))
     else:
-        places = sum(kind == "digit" for kind, _ in behind) or 1
+        places = sum(kind == "digit" for kind, _ in after) or 1
         near = rest.limit_denominator(10 ** min(places, 7) - 1)
         above, below = near.numerator, near.denominator
     if has_whole and above == below:
@@ -363,10 +363,10 @@ def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str
     first = next(i for i, (kind, _) in enumerate(before) if kind == "digit")
     front = "".join(text for _, text in before[:first])
     tail_at = max(
-        (i for i, (kind, text) in enumerate(behind) if kind == "digit" or text.isdigit()),
+        (i for i, (kind, text) in enumerate(after) if kind == "digit" or text.isdigit()),
         default=-1,
     )
-    tail = "".join(text for _, text in behind[tail_at + 1 :])
+    tail = "".join(text for _, text in after[tail_at + 1 :])
     if has_whole and not above:
         return f"{front}{whole}{tail.rstrip()}"
     return f"{front}{f'{whole} ' if whole else ''}{above}/{below}{tail}"
@@ -439,7 +439,7 @@ def _is_minute(section: _Section, at: int) -> bool:
         for number, (kind, text) in enumerate(section.tokens)
         if kind in {"date", "elapsed"}
     ]
-    here = parts.index((at, "m"))
-    before = parts[here - 1][1] if here else ""
-    after = parts[here + 1][1] if here + 1 < len(parts) else ""
+    index = parts.index((at, "m"))
+    before = parts[index - 1][1] if index else ""
+    after = parts[index + 1][1] if index + 1 < len(parts) else ""
     return before == "h" or after == "s"

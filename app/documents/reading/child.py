@@ -74,12 +74,12 @@ _DAMAGED: Final = (
 
 def main() -> None:
     """Read the file in the arguments, or serve orders from standard input."""
-    asked = json.loads(sys.argv[1])
-    limits = Limits(**asked["limits"])
-    if "path" in asked:
+    request = json.loads(sys.argv[1])
+    limits = Limits(**request["limits"])
+    if "path" in request:
         say = begin()
         limit_memory(limits.memory_bytes)
-        _answer(say, Path(asked["path"]), str(asked["name"]), limits)
+        _answer(say, Path(request["path"]), str(request["name"]), limits)
         return
     say, orders = begin_serving()
     limit_memory(limits.memory_bytes)

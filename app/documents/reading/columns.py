@@ -122,7 +122,7 @@ def in_reading_order(words: PdfTextPage) -> list[Character]:
 def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Character]:
     """Write superscript numbers as such, without the line breaks that PDFium adds next to them."""
     found: list[Character] = []
-    seen = 0  # the number of characters before the latest white space
+    word_start = 0  # the number of characters before the latest white space
     base: _Segment | None = None
     last: _Segment | None = None  # the previous superscript
     for glyph in drawn:
@@ -131,16 +131,16 @@ def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Charact
             continue
         box = _bounds(words, glyph[1]) if last or glyph[0] in _RAISABLE else None
         if last is None:
-            base = _bounds(words, found[seen - 1][1]) if box and seen else None
+            base = _bounds(words, found[word_start - 1][1]) if box and word_start else None
         is_raised = joined = False
         if box is not None and base is not None:
             is_raised = glyph[0] in _RAISABLE and box.is_raised_behind(base, last or base)
             joined = last is not None and box.follows(last) and box.is_beside(base)
         if is_raised or joined:
-            del found[seen:]
+            del found[word_start:]
         last = box if is_raised else None
         found.append((raised(glyph[0]), glyph[1]) if is_raised else glyph)
-        seen = len(found)
+        word_start = len(found)
     return found
 
 
@@ -233,25 +233,25 @@ def _parts(
 ) -> Iterator[tuple[list[Character], str, bool]]:
     """Divide a line at the gutter, unless a word or a gap between words covers it."""
     boxes = [_box(words, at) if not character.isspace() else None for character, at in line]
-    seen = [(at, box) for at, box in enumerate(boxes) if box is not None]
-    if not seen:
+    visible = [(at, box) for at, box in enumerate(boxes) if box is not None]
+    if not visible:
         if line:
             yield line, "", False
         return
     cuts = [0]
-    for (_, one), (at, other) in pairwise(seen):
+    for (_, one), (at, other) in pairwise(visible):
         jumps = (one[0] < gutter) != (other[0] < gutter)
         if jumps and other[0] - one[1] > one[2]:
             cuts.append(at)
     cuts.append(len(line))
-    if len(cuts) == 2 and seen[0][1][0] < gutter < seen[-1][1][1]:
+    if len(cuts) == 2 and visible[0][1][0] < gutter < visible[-1][1][1]:
         yield line, "", False
         return
     for number, (start, end) in enumerate(pairwise(cuts)):
         run = line[start:end]
         while run and run[-1][0].isspace():
             run.pop()
-        box = next(box for at, box in seen if at >= start)
+        box = next(box for at, box in visible if at >= start)
         yield run, "left" if box[0] < gutter else "right", number > 0
 
 

@@ -105,8 +105,8 @@ def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int)
         found = read(data, name, most)
     except Unreadable:
         return _Attached(name, None, "not read")
-    seen = [section for section in found.sections if section.text.strip()]
-    if not seen:
+    sections = [section for section in found.sections if section.text.strip()]
+    if not sections:
         return _Attached(name, None, "not read: a picture" if found.scanned else "no text in it")
     if found.scanned:
         left_out = f"{len(found.scanned)} pages not read: pictures"
@@ -151,8 +151,8 @@ def _parts(message: EmailMessage) -> tuple[str, list[MIMEPart]]:
         if body is None and not message.is_multipart():
             return "", [message]  # the whole message is a file
         for part in message.iter_attachments():
-            shown = part.get_content_type() in {"text/plain", "text/html"} and not _name(part)
-            if shown and part.get_content_disposition() != "attachment":
+            is_text = part.get_content_type() in {"text/plain", "text/html"} and not _name(part)
+            if is_text and part.get_content_disposition() != "attachment":
                 words.append(_words(part))  # mailing lists add a text below the message
             elif part.is_multipart() and part.get_content_type() != "message/rfc822":
                 files += _leaves(part)

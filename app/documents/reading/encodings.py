@@ -146,21 +146,21 @@ def _detected(data: bytes) -> str:
     """Decode a text by its letters. Raises Unreadable."""
     # A file can be joined from others, so lines in UTF-8 are kept as UTF-8.
     lines = data.splitlines(keepends=True)
-    others = [line for line in lines if _utf8(line) is None]
-    rest = b"".join(others)
+    unreadable = [line for line in lines if _utf8(line) is None]
+    rest = b"".join(unreadable)
     windows = _strictly(rest, "cp1252")
     if windows is None or _WINDOWS_RUN.search(windows) or _RUN.search(rest):
-        encoding, text = _guessed(others)
+        encoding, text = _guessed(unreadable)
         if text is not None and encoding not in _LATIN and _is_sane(text):
             few = len(set(_WORDS_BEYOND.findall(rest))) < _LEAST_WORDS
-            known = len(_BEYOND.findall(b"".join(dict.fromkeys(others))))
+            known = len(_BEYOND.findall(b"".join(dict.fromkeys(unreadable))))
             if known < _LEAST_BYTES or (few and _CASES.search(text)):
                 raise Unreadable(Fault.ENCODING)
             return "".join(_line(line, encoding) for line in lines)
     encoding = "cp1252" if windows is not None and _is_plausible(windows) else ""
     words = len(set(_WORDS_BEYOND.findall(rest)))
     if not encoding or words >= _LEAST_WORDS or _ICELANDIC.search(windows or ""):
-        found, text = _guessed(others)
+        found, text = _guessed(unreadable)
         if found in _LATIN and text is not None and _is_plausible(text):
             encoding = found
     if not encoding:

@@ -60,7 +60,7 @@ class AutomaticNumbers:
         """
         self._lists: dict[str, _List] = {}
         self._numbers: dict[str, tuple[str, dict[int, int], dict[int, _Level]]] = {}
-        self._begun: set[str] = set()
+        self._started: set[str] = set()
         if definitions is None:
             return
         for found in definitions.findall("abstractNum"):
@@ -109,19 +109,19 @@ class AutomaticNumbers:
         for level, start in starts.items():
             if 0 <= level < _LEVELS:
                 levels[level] = replace(levels.get(level, _Level()), start=start)
-                if number not in self._begun:
+                if number not in self._started:
                     one.counts[level] = None
-        self._begun.add(number)
+        self._started.add(number)
         before = one.counts[at]
         one.counts[at] = levels.get(at, _Level()).start if before is None else before + 1
         for deeper in range(at + 1, _LEVELS):
             restart = levels.get(deeper, _Level()).restart
             if restart is None or at < restart:
                 one.counts[deeper] = None
-        return _shown(levels, one.counts, at)
+        return _number_text(levels, one.counts, at)
 
 
-def _shown(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> str:
+def _number_text(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> str:
     level = levels.get(at)
     if level is None:
         return ""
@@ -129,16 +129,16 @@ def _shown(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> s
         text = level.text.strip()
         return _BULLET if not text or _PRIVATE.search(text) else text
 
-    def put(found: re.Match[str]) -> str:
+    def replace_level(found: re.Match[str]) -> str:
         other = int(found[1]) - 1
-        its = levels.get(other, _Level())
+        other_level = levels.get(other, _Level())
         count = counts[other]
-        number = its.start - 1 if count is None else count
-        if level.legal and its.form != "none":
+        number = other_level.start - 1 if count is None else count
+        if level.legal and other_level.form != "none":
             return str(number)
-        return numeral(number, its.form).rjust(its.width, "0")
+        return numeral(number, other_level.form).rjust(other_level.width, "0")
 
-    return _PLACEHOLDER.sub(put, level.text).strip()
+    return _PLACEHOLDER.sub(replace_level, level.text).strip()
 
 
 def _level(found: ET.Element) -> tuple[int, _Level]:

@@ -85,8 +85,8 @@ def _listed(names: Sequence[str]) -> Callable[[int], str]:
     return lambda number: names[number] if 0 <= number < len(names) else str(number)
 
 
-def _enclosed(before: str, behind: str) -> Callable[[int], str]:
-    return lambda number: f"{before}{number}{behind}"
+def _enclosed(before: str, after: str) -> Callable[[int], str]:
+    return lambda number: f"{before}{number}{after}"
 
 
 def _circled(number: int) -> str:

@@ -56,8 +56,8 @@ def read_pdf(path: Path | bytes, limits: Limits, into: Collected) -> None:
                 into.add(LocationKind.PAGE, text)
                 if len(text.split()) <= _FEW_WORDS and _is_picture(page, text):
                     into.scanned.append(number + 1)
-                    if len(into.pages) < limits.pages and (shown := _shown(page, limits)):
-                        into.pages.append(PagePicture(number + 1, *shown))
+                    if len(into.pages) < limits.pages and (picture := _picture_of(page, limits)):
+                        into.pages.append(PagePicture(number + 1, *picture))
 
 
 def _is_picture(page: PdfPage, text: str) -> bool:
@@ -98,7 +98,7 @@ def text_of_page(words: PdfTextPage) -> str:
     return _HYPHEN.sub("-\n", "".join(text for text, _ in in_reading_order(words)))
 
 
-def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:
+def _picture_of(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:
     """Return a page as a picture, with its width and height; None if the page has no size."""
     from app.documents.reading.pictures import encoded_page
 

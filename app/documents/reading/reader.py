@@ -131,9 +131,9 @@ class ManyDocuments:
         name = name or path.name
         try:
             self._look_at(path, name)
-            ended, alone = self._asked(path, name, cancel)
-            if not alone and (ended.code or ended.too_much) and not cancel.cancelled:
-                ended, _ = self._asked(path, name, cancel)
+            ended, is_first = self._ask(path, name, cancel)
+            if not is_first and (ended.code or ended.too_much) and not cancel.cancelled:
+                ended, _ = self._ask(path, name, cancel)
         except OSError as error:
             raise refused(name, Fault.MISSING) from error
         if cancel.cancelled:
@@ -141,11 +141,12 @@ class ManyDocuments:
         return self._document(name, ended)
 
     def close(self) -> None:
+        """End the process that reads the files."""
         if self._helper is not None:
             self._helper.close()
             self._helper = None
 
-    def _asked(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
+    def _ask(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
         """Have the process read a file.
 
         Returns:

@@ -44,7 +44,7 @@ def read_pptx(package: Package, into: Collected) -> None:
         package.feed(name, slide)
         text = "".join(slide.parts)
         title = " ".join("".join(slide.title).split())
-        seen = bool(text.strip())
+        has_text = bool(text.strip())
         if slide.footers:
             text += "\n(footer)\n" + "".join(slide.footers)
         if slide.is_hidden:
@@ -53,12 +53,12 @@ def read_pptx(package: Package, into: Collected) -> None:
             if kind == "notesSlide" and other in package:
                 notes = _Slide(into.unread, only_notes=True)
                 package.feed(other, notes)
-                if said := "".join(notes.parts).strip():
-                    text += f"\n(notes)\n{said}\n"
+                if notes_text := "".join(notes.parts).strip():
+                    text += f"\n(notes)\n{notes_text}\n"
             elif kind == "comments":
                 into.unread.add(Unread.COMMENTS)
         into.add(LocationKind.SLIDE, text, title)
-        if not seen and slide.has_picture:
+        if not has_text and slide.has_picture:
             into.scanned.append(len(into.sections))
 
 
@@ -169,14 +169,14 @@ class _Slide(XmlReader):
     def _leave_out(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Write a placeholder for an object that is not read."""
         if tag == "oleObj" and attributes.get("progId", "").startswith(("Equation", "MathType")):
-            found, said = Unread.FORMULAS, NOT_READ
+            found, placeholder = Unread.FORMULAS, NOT_READ
         else:
-            found, said = {
+            found, placeholder = {
                 "chart": (Unread.CHARTS, "(chart, not read)"),
                 "relIds": (Unread.DIAGRAMS, "(diagram, not read)"),
             }.get(tag, (Unread.OBJECTS, "(embedded object, not read)"))
         self._unread.add(found)
-        self.parts.append(f"{said}\n")
+        self.parts.append(f"{placeholder}\n")
 
     def closed(self, tag: str) -> None:
         self._in_text = False

@@ -72,11 +72,11 @@ def read_docx(package: Package, into: Collected) -> None:
     package.feed(DOCX_START, text)
     text.finish()
     outline.end()
-    for its in notes:
-        name = f"word/{its.name}s.xml"
+    for note in notes:
+        name = f"word/{note.name}s.xml"
         if name in package:
-            words = _words(package, name, styles, (its,), into)
-            _add_part(into, f"{its.name.capitalize()}s", words)
+            words = _words(package, name, styles, (note,), into)
+            _add_part(into, f"{note.name.capitalize()}s", words)
     _read_margins(package, text, styles, into)
     if "word/comments.xml" in package and _words(package, "word/comments.xml", {}, (), into):
         into.unread.add(Unread.COMMENTS)
@@ -376,10 +376,10 @@ class _Text(XmlReader):
             self._is_large = False
             self._leave_out(Unread.PICTURES, "(picture, not read)")
 
-    def _leave_out(self, what: Unread, said: str) -> None:
-        self._unread.add(what)
+    def _leave_out(self, reason: Unread, placeholder: str) -> None:
+        self._unread.add(reason)
         if self._paragraphs:
-            self._paragraphs[-1].pieces.append(("", f" {said} "))
+            self._paragraphs[-1].pieces.append(("", f" {placeholder} "))
 
     def closed(self, tag: str) -> None:
         self._in_text = False

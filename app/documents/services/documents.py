@@ -88,7 +88,7 @@ class Documents:
             return b""
         return read.media if read.kind is kind else b""
 
-    def made(self, name: str, data: bytes) -> AttachedFile:
+    def from_bytes(self, name: str, data: bytes) -> AttachedFile:
         """Attach a picture or a sound that was made here for the engines, without a file.
 
         Raises DocumentNotRead.
@@ -125,11 +125,11 @@ class Documents:
             if file.document.medium is not None:
                 continue
             try:
-                same = self._copies.keep(path, file.document.sha256)
+                is_copied = self._copies.keep(path, file.document.sha256)
             except OSError as error:
                 _log.warning("an attached file was not copied: %s", error)
             else:
-                if not same:
+                if not is_copied:
                     _log.warning("an attached file has changed since it was read")
 
     def state_of(self, sha256: str) -> CopyState:

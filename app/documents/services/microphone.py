@@ -14,7 +14,7 @@ class SystemMicrophone:
     """The system's default microphone."""
 
     @contextmanager
-    def opened(self, heard: Callable[[bytes], None]) -> Iterator[None]:
+    def opened(self, on_sound: Callable[[bytes], None]) -> Iterator[None]:
         """Call `heard` with samples during the block. Raises MicrophoneNotUsable."""
         import miniaudio
 
@@ -35,16 +35,16 @@ class SystemMicrophone:
                 N_("Connect one, or let Hearth use it in the system's settings, then try again."),
             ) from error
         with closing(device):
-            device.start(_passed_on(heard))
+            device.start(_passed_on(on_sound))
             yield
 
 
-def _passed_on(heard: Callable[[bytes], None]) -> Generator[None, bytes, None]:
+def _passed_on(on_sound: Callable[[bytes], None]) -> Generator[None, bytes, None]:
     """Return a started generator that miniaudio sends samples to."""
 
     def receive() -> Generator[None, bytes, None]:
         while True:
-            heard(bytes((yield)))
+            on_sound(bytes((yield)))
 
     receiver = receive()
     next(receiver)

@@ -87,10 +87,10 @@ def with_names(db: sqlite3.Connection, table: str, words: Iterable[AskedWord]) -
     """
     matching = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608  our own words
     names = [f"({_either(word.forms)})" for word in words if word.names][:_MOST_PARTS]
-    there = [name for name in names if db.execute(f"{matching} LIMIT 1", (name,)).fetchone()]
-    if not there:
+    present = [name for name in names if db.execute(f"{matching} LIMIT 1", (name,)).fetchone()]
+    if not present:
         return frozenset()
-    rows = db.execute(f"{matching} LIMIT ?", (" AND ".join(there), _NAMED + 1)).fetchall()
+    rows = db.execute(f"{matching} LIMIT ?", (" AND ".join(present), _NAMED + 1)).fetchall()
     return frozenset(number for (number,) in rows) if len(rows) <= _NAMED else frozenset()
 
 

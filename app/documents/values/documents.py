@@ -191,6 +191,7 @@ class PagePicture:
 
     @cached_property
     def medium(self) -> Medium:
+        """The page as a picture for a model."""
         return _medium("image", self.data)
 
 
@@ -271,9 +272,9 @@ class Document:
         for begin, section in zip(self._starts[first:], self.sections[first:], strict=True):
             if begin >= end:
                 return
-            here, there = max(start - begin, 0), min(end - begin, len(section.text))
-            if here < there:
-                yield TextSpan(section.place, here, there)
+            inner_start, inner_end = max(start - begin, 0), min(end - begin, len(section.text))
+            if inner_start < inner_end:
+                yield TextSpan(section.place, inner_start, inner_end)
 
 
 def _medium(kind: MediaKind, data: bytes) -> Medium:
@@ -380,6 +381,7 @@ class Attachment:
 
     @classmethod
     def of(cls, name: str, document: Document) -> Attachment:
+        """Describe a document that was read, without its text."""
         return cls(
             name,
             document.sha256,
@@ -404,6 +406,7 @@ class AttachedFile:
 
     @property
     def attachment(self) -> Attachment:
+        """The file without its text, as stored with a message."""
         return Attachment.of(self.name, self.document)
 
 
@@ -612,12 +615,12 @@ def _file_parts(
         if document is None:
             continue
         chosen = list(group)
-        for said in left_out(name, document):
-            yield PromptPart("app", said)
+        for note in left_out(name, document):
+            yield PromptPart("app", note)
         if any(not source.place for source in chosen):
             for section in document.sections:
                 if section.text.strip():
-                    yield _told(name, section.place, section.text)
+                    yield _text_part(name, section.place, section.text)
             continue
         share = share_of(AttachedFile(name, document), chosen)
         why = " Nothing in it matches the question: this is its beginning." * share.unmatched
@@ -626,32 +629,37 @@ def _file_parts(
             if not 0 < source.place <= len(document.sections):
                 continue  # an imported chat is untrusted
             section = document.sections[source.place - 1]
-            yield _told(name, section.place, section.text[source.start : source.end])
+            yield _text_part(name, section.place, section.text[source.start : source.end])
 
 
 def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt."""
     document = file.document
-    mine = [source for source in sources if source.document == document.sha256]
-    shown = {it.place for it in mine if it.origin in SHOWN}
-    whole = any(not source.place for source in mine) or len(shown) == len(document.sections) > 0
+    of_file = [source for source in sources if source.document == document.sha256]
+    shown_places = {it.place for it in of_file if it.origin in SHOWN}
+    whole = (
+        any(not source.place for source in of_file)
+        or len(shown_places) == len(document.sections) > 0
+    )
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
-    unseen = _unseen(len(document.scanned), of, len(shown))
-    places = of if whole else len({source.place for source in mine})
-    unmatched = any(source.unmatched for source in mine)
+    unseen = _unseen(len(document.scanned), of, len(shown_places))
+    places = of if whole else len({source.place for source in of_file})
+    unmatched = any(source.unmatched for source in of_file)
     return FileShare(file.name, kind, places, of, whole, unseen, unmatched)
 
 
 def share_of_attachment(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt, without its text."""
-    mine = [source for source in sources if source.document == file.sha256]
-    whole = any(not source.place for source in mine)
-    told = file.places if whole else len({source.place for source in mine})
-    shown = len({source.place for source in mine if source.origin in SHOWN})
-    unseen = _unseen(file.scanned, file.places, shown)
-    unmatched = any(source.unmatched for source in mine)
-    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen, unmatched)
+    of_file = [source for source in sources if source.document == file.sha256]
+    whole = any(not source.place for source in of_file)
+    sent_places = file.places if whole else len({source.place for source in of_file})
+    shown_places = len({source.place for source in of_file if source.origin in SHOWN})
+    unseen = _unseen(file.scanned, file.places, shown_places)
+    unmatched = any(source.unmatched for source in of_file)
+    return FileShare(
+        file.name, file.kind.location, sent_places, file.places, whole, unseen, unmatched
+    )
 
 
 def _unseen(scanned: int, places: int, shown: int) -> int:
@@ -667,7 +675,7 @@ def location_words(place: Location) -> str:
     return f"{kinds.get(place.kind, place.kind)} {place.number}"
 
 
-def _told(name: str, place: Location, text: str) -> PromptPart:
+def _text_part(name: str, place: Location, text: str) -> PromptPart:
     """Write a text with its place; the name of a sheet or an attachment comes with the text."""
     own = ""
     if place.kind is LocationKind.SHEET:
@@ -769,8 +777,8 @@ def document_from(values: Mapping[str, Any]) -> Document:
 
 def unread_from(values: Iterable[object]) -> tuple[Unread, ...]:
     """Read the parts of a file that were left out; unknown ones from later Hearths are ignored."""
-    given = set(values)
-    return tuple(reason for reason in Unread if reason.value in given)
+    known = set(values)
+    return tuple(reason for reason in Unread if reason.value in known)
 
 
 def _page_from(values: Mapping[str, Any]) -> PagePicture:

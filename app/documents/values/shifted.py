@@ -47,13 +47,13 @@ def in_line(pieces: Iterable[tuple[Shift, str]]) -> str:
         if not shift or not text.strip():
             line += text
             continue
-        behind = found[number + 1][1] if number + 1 < len(found) else ""
-        line += shifted(line, shift, text.strip(), behind)
-        line += " " if text[-1].isspace() and not behind[:1].isspace() else ""
+        after = found[number + 1][1] if number + 1 < len(found) else ""
+        line += shifted(line, shift, text.strip(), after)
+        line += " " if text[-1].isspace() and not after[:1].isspace() else ""
     return line
 
 
-def shifted(before: str, shift: Shift, text: str, behind: str = "") -> str:
+def shifted(before: str, shift: Shift, text: str, after: str = "") -> str:
     """Write a superscript or subscript after another text.
 
     Args:
@@ -65,8 +65,8 @@ def shifted(before: str, shift: Shift, text: str, behind: str = "") -> str:
     if shift == "raised" and _is_plain(before, text):
         return text
     sign = "^" if shift == "raised" else "_"
-    alone = _ONE.fullmatch(text) and not behind[:1].isalnum()
-    return f"{sign}{text}" if alone else f"{sign}({text})"
+    is_single = _ONE.fullmatch(text) and not after[:1].isalnum()
+    return f"{sign}{text}" if is_single else f"{sign}({text})"
 
 
 def _is_plain(before: str, text: str) -> bool:

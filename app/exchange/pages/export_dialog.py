@@ -38,7 +38,7 @@ class ExportDialog(FormDialog):
             words = self.tr("Export “{title}”").format(title=title)
         else:
             words = self.tr("Export {count} chats").format(count=figure(count))
-        save = UserAction("exportGo", "", self.tr("Choose where…"), self._choose)
+        save = UserAction("exportGo", "", self.tr("Choose where…"), self._accept)
         super().__init__("exportDialog", words, save, "exportCancel", width=440, parent=parent)
         self._choose = choose
         self._kind = ComboBox()
@@ -84,7 +84,7 @@ class ExportDialog(FormDialog):
             if kind == "json":
                 switch.setChecked(True)
 
-    def _choose(self) -> None:
+    def _accept(self) -> None:
         options = ExportOptions(
             self._chosen(), self._reasoning.isChecked(), self._branches.isChecked()
         )

@@ -136,8 +136,8 @@ def _of_folder(root: Path) -> Iterator[Found]:
                     yield from _of_inner_file(path, within)
             except OSError as error:
                 yield NotRead(within, f"The system says: {error.strerror or error}.")
-    for error in closed:
-        yield NotRead(str(error.filename), f"The system says: {error.strerror or error}.")
+    for failure in closed:
+        yield NotRead(str(failure.filename), f"The system says: {failure.strerror or failure}.")
 
 
 def _of_inner_file(path: Path, name: str) -> Iterator[Found]:

@@ -164,7 +164,8 @@ def _messages(
             if folds:
                 yield f"<details><summary>Reasoning</summary>\n{reasoning}\n</details>"
             else:
-                yield f'<blockquote class="reasoning"><p><b>Reasoning</b></p>{reasoning}</blockquote>'
+                title = "<p><b>Reasoning</b></p>"
+                yield f'<blockquote class="reasoning">{title}{reasoning}</blockquote>'
         yield html_of(_marked(parser.parse(message.text), quotes.get(message.id, ())), draw)
         if listed := quotes.get(message.id):
             yield _quotes(listed)

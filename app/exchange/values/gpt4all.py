@@ -33,21 +33,27 @@ class QtStream:
         self._place = place
 
     def skip(self, count: int) -> None:
+        """Skip some bytes."""
         self._bytes(count)
 
     def flag(self) -> bool:
+        """Read a bool of one byte."""
         return self._bytes(1) != b"\0"
 
     def int32(self) -> int:
+        """Read a signed number of four bytes."""
         return int(_INT.unpack(self._bytes(4))[0])
 
     def uint32(self) -> int:
+        """Read an unsigned number of four bytes."""
         return int(_UINT.unpack(self._bytes(4))[0])
 
     def int64(self) -> int:
+        """Read a signed number of eight bytes."""
         return int(_LONG.unpack(self._bytes(8))[0])
 
     def uint64(self) -> int:
+        """Read an unsigned number of eight bytes."""
         return int(_ULONG.unpack(self._bytes(8))[0])
 
     def count(self) -> int:
@@ -64,10 +70,12 @@ class QtStream:
         return b"" if length == _NULL else self._bytes(length)
 
     def text(self) -> str:
+        """Read a QString; "" if it is null."""
         length = self.uint32()
         return "" if length == _NULL else self._bytes(length).decode("utf-16-be", "replace")
 
     def texts(self) -> list[str]:
+        """Read a list of QStrings."""
         count = self.uint32()
         return [] if count == _NULL else [self.text() for _ in range(self._sane(count))]
 

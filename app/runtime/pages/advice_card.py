@@ -47,6 +47,7 @@ class AdviceCard(Panel):
         self.box.addWidget(self._table)
 
     def show_advice(self, advice: Advice) -> None:
+        """Show which engine suits this computer, the reasons and the comparison."""
         name = engine_called(advice.engine)
         self._headline.setText(self.tr("{name} suits this computer").format(name=name))
         self._why.setText(" ".join(translated(reason) for reason in advice.reasons))

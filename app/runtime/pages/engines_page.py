@@ -66,6 +66,7 @@ class EnginesPage(ColumnPage):
         self._connect()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the engines and the servers."""
         super().showEvent(event)
         self.look()
 

@@ -73,6 +73,7 @@ class PriceCard(QWidget):
         column.addWidget(self._row)
 
     def show_check(self, check: Check, state: InstallState | None) -> None:
+        """Show what an installation needs, and enable it if nothing prevents it."""
         self._findings.show_check(check)
         hindrance, price = check.hindrance, check.price
         self._price.setVisible(price is not None and hindrance is None)
@@ -145,6 +146,7 @@ class Findings(QWidget):
         self._column.setSpacing(10)
 
     def show_check(self, check: Check) -> None:
+        """Show a row for each finding of a check."""
         empty(self._column)
         for number, finding in enumerate(check.findings, start=1):
             drawing, tone, state = self._sign(finding.ok, finding.warning)

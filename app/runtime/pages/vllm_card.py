@@ -74,11 +74,13 @@ class VllmCard(EngineCard):
         self._show()
 
     def show_state(self, state: InstallState) -> None:
+        """Show which version is installed."""
         if state != self._state:
             self._state = state
             self._show()
 
     def show_check(self, check: Check) -> None:
+        """Show what an installation would need."""
         self.show_checking(False)
         self._price.show_check(check, self._state)
         self._price.setVisible(not self._installing)
@@ -100,9 +102,11 @@ class VllmCard(EngineCard):
         self._show()
 
     def show_step(self, step: Step) -> None:
+        """Show a step of the running installation."""
         self._line.show_step(step)
 
     def show_worker(self, worker: WorkerState) -> None:
+        """Show the state of the worker process."""
         self.worker.show_worker(worker)
 
     def _show(self) -> None:

@@ -37,12 +37,12 @@ class WorkerCard(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fold", "workerCard", margins=(2, 1.5, 2, 1.5), parent=parent)
-        self._state_label: WorkerState | None = None
+        self._state: WorkerState | None = None
         row = QHBoxLayout()
         row.setSpacing(GRID)
         self._running = Picture("play", "good", 18)
         self._resting = Picture("pause", "muted", 18)
-        self._state_label = Label("", "strong", name="workerState", wrap=True)
+        self._headline_label = Label("", "strong", name="workerState", wrap=True)
         self._stop = LabelledButton("stop", self.tr("Stop vLLM"), "stopWorker")
         self._stop.clicked.connect(self.stop)
         self._open = LabelledButton("log", self.tr("Log"), "openLog")
@@ -50,7 +50,7 @@ class WorkerCard(Panel):
         self._open.toggled.connect(self._turn_log)
         for picture in (self._running, self._resting):
             row.addWidget(picture)
-        row.addWidget(self._state_label, 1)
+        row.addWidget(self._headline_label, 1)
         row.addWidget(self._open)
         row.addWidget(self._stop)
         self._facts = Label("", "small", name="workerFacts", wrap=True)
@@ -73,21 +73,24 @@ class WorkerCard(Panel):
         self._tick.timeout.connect(self.look)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the worker's state every few seconds while the card is visible."""
         super().showEvent(event)
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop refreshing the worker's state."""
         super().hideEvent(event)
         self._tick.stop()
 
     def show_worker(self, worker: WorkerState) -> None:
-        if worker == self._state_label:
+        """Show the state of the worker, its memory and its log."""
+        if worker == self._state:
             return
-        self._state_label = worker
+        self._state = worker
         runs = worker.state != "stopped"
         self._running.setVisible(runs)
         self._resting.setVisible(not runs)
-        self._state_label.setText(self._headline(worker))
+        self._headline_label.setText(self._headline(worker))
         facts = self._facts_text(worker)
         self._facts.setText(facts)
         self._facts.setVisible(bool(facts))

@@ -34,14 +34,23 @@ TRIALS = "device trials"
 class Installer(Protocol):
     """The part of `app.runtime.services.installer.EngineInstaller` that the window uses."""
 
-    def usual_lock(self) -> LockName: ...
-    def state(self) -> InstallState: ...
-    def check(self, name: LockName) -> Check: ...
-    def install(
-        self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken
-    ) -> object: ...
-    def rollback(self) -> object: ...
-    def remove(self) -> object: ...
+    def usual_lock(self) -> LockName:
+        """Return the name of the locked versions that suit this computer."""
+
+    def state(self) -> InstallState:
+        """Return which version is installed, and what remains of others."""
+
+    def check(self, name: LockName) -> Check:
+        """Return what an installation needs and what prevents it."""
+
+    def install(self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken) -> object:
+        """Install vLLM and switch to it, reporting each step. Raises Cancelled."""
+
+    def rollback(self) -> object:
+        """Switch to the version that was installed before."""
+
+    def remove(self) -> object:
+        """Remove all versions, downloaded files and caches."""
 
 
 class Manager(Protocol):
@@ -49,13 +58,26 @@ class Manager(Protocol):
 
     system: System
 
-    def devices(self, *, again: bool) -> tuple[Device, ...]: ...
-    def advise(self) -> Advice: ...
-    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]: ...
-    def fetch(self, other: Counterpart) -> None: ...
-    def worker(self) -> WorkerState: ...
-    def stop_worker(self) -> None: ...
-    def free_memory(self) -> None: ...
+    def devices(self, *, again: bool) -> tuple[Device, ...]:
+        """Return the graphics cards; `again` repeats trials that failed."""
+
+    def advise(self) -> Advice:
+        """Return which engine suits this computer, with the reasons."""
+
+    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
+        """Return the files with which other engines run the same model."""
+
+    def fetch(self, other: Counterpart) -> None:
+        """Download the files of a model for another engine."""
+
+    def worker(self) -> WorkerState:
+        """Return the state of vLLM's worker process."""
+
+    def stop_worker(self) -> None:
+        """Unload vLLM's model after the queued answers, and end its workers."""
+
+    def free_memory(self) -> None:
+        """Unload all models after the queued answers, and end unused workers."""
 
 
 class EngineList(QObject):
@@ -106,10 +128,12 @@ class EngineList(QObject):
 
     @property
     def system(self) -> System:
+        """The operating system: "linux", "macos" or "windows"."""
         return self._manager.system
 
     @property
     def is_installing(self) -> bool:
+        """Whether an installation is running."""
         return self._installing is not None
 
     def look(self) -> None:
@@ -127,6 +151,8 @@ class EngineList(QObject):
             )
 
     def look_at_devices(self, *, again: bool = False) -> None:
+        """Report the graphics cards; `again` repeats trials that failed."""
+
         def failed(error: Exception) -> None:
             unknown = isinstance(error, EngineUnavailable)
             (self.devices_unknown if unknown else self.failed).emit(error)
@@ -201,6 +227,7 @@ class EngineList(QObject):
         self._change(self._installer.rollback, failed)
 
     def remove(self, failed: Failed) -> None:
+        """Remove all versions of vLLM."""
         self._change(self._installer.remove, failed)
 
     def stop_worker(self, done: Callable[[], object] = lambda: None, *, failed: Failed) -> None:

@@ -54,6 +54,7 @@ class IdleStop(QObject):
 
     @property
     def is_looking(self) -> bool:
+        """Whether a check is running."""
         return self._looking
 
     def look(self) -> None:

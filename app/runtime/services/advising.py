@@ -35,7 +35,8 @@ class VllmHere(Protocol):
 class KeepsSpeeds(Protocol):
     """The speeds that were measured on this computer; see `MeasuredSpeeds`."""
 
-    def all(self) -> tuple[MeasuredSpeed, ...]: ...
+    def all(self) -> tuple[MeasuredSpeed, ...]:
+        """Return all measured speeds."""
 
 
 class EngineAdvisor:

@@ -43,7 +43,8 @@ NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
 class LoadsModels(Protocol):
     """Knows which models are loaded; see `Runtime`."""
 
-    def loaded_model(self, engine: EngineName) -> ModelEntry | None: ...
+    def loaded_model(self, engine: EngineName) -> ModelEntry | None:
+        """Return the model that an engine has loaded; None if it has none."""
 
 
 class EngineChoice:

@@ -48,6 +48,7 @@ class DeviceState:
 
     @property
     def ok(self) -> bool:
+        """Whether the device passed its trial."""
         return self.state == "works"
 
 

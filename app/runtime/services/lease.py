@@ -73,6 +73,7 @@ class Lease:
 
     @property
     def engine_name(self) -> str:
+        """The name of the engine that runs the model."""
         return self._loads.engine.name
 
     def chat(
@@ -115,5 +116,6 @@ class Lease:
         return self._loads.engine.check_mtp(request, depth, cancel)
 
     def close(self) -> None:
+        """End the lease, so that others can use or unload the model."""
         self._closed()
         self._turn.leave()

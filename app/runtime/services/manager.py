@@ -39,9 +39,14 @@ _LOG_LINES = 200
 class StayingWorkers(Protocol):
     """vLLM workers that commands have left running, or that other Hearths use."""
 
-    def staying(self) -> tuple[StayingWorker, ...]: ...
-    def end_staying(self) -> tuple[str, ...]: ...
-    def end_unused(self) -> None: ...
+    def staying(self) -> tuple[StayingWorker, ...]:
+        """Return the workers that stay running without this Hearth."""
+
+    def end_staying(self) -> tuple[str, ...]:
+        """End the workers that stay running, and return their models' names."""
+
+    def end_unused(self) -> None:
+        """End the workers that stay running and that nobody uses."""
 
 
 class EngineManager:

@@ -57,6 +57,7 @@ class PreparedVllmLoad(PreparedLoad[VllmPlan]):
         self._advised = advised
 
     def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> VllmPlan:
+        """Plan a load for the memory of the chosen cards."""
         room = room_for(
             self._hardware(), card=self._profile == "cuda", cards=load_options.vllm.cards
         )

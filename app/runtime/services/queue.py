@@ -65,9 +65,9 @@ class _Loaded:
 class QueueRules:
     """The rules that decide whose turn it is: pure.
 
-    Each user has a number and goes through `join`, `request`, waiting until `admitted`, `ready` and
-    `leave`. A user that has joined without calling `request` blocks everyone who joined later, so it
-    calls `request` at once.
+    Each user has a number and goes through `join`, `request`, waiting until `admitted`, `ready`
+    and `leave`. A user that has joined without calling `request` blocks everyone who joined later,
+    so it calls `request` at once.
     """
 
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
@@ -84,6 +84,7 @@ class QueueRules:
         self._loaded: dict[EngineName, _Loaded] = {}
 
     def join(self, *, guest: bool = False) -> int:
+        """Add a user at the end of the queue, and return its number."""
         number = next(self._numbers)
         self._waiting[number] = None
         if guest:
@@ -91,10 +92,12 @@ class QueueRules:
         return number
 
     def request(self, number: int, request: QueueRequest) -> None:
+        """Say which model a waiting user needs."""
         self._waiting[number] = request
         self._admit()
 
     def admitted(self, number: int) -> bool:
+        """Return whether a user may prepare or use its model now."""
         return number in self._using
 
     def is_alone(self, number: int) -> bool:
@@ -126,6 +129,7 @@ class QueueRules:
             self._loaded[engine] = replace(loaded, at_once=0)
 
     def in_use(self, engine: EngineName) -> bool:
+        """Return whether anybody uses this engine."""
         return any(use.request.engine == engine for use in self._using.values())
 
     def why(self, number: int) -> Wait | None:

@@ -105,6 +105,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         self._checkpoints = CheckpointFormat()
 
     def open(self, entry: ModelEntry) -> PreparedLoad[VllmPlan]:
+        """Prepare a load. Raises EngineUnavailable if vLLM is not installed."""
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -129,6 +130,8 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
+        """Start a worker with the model, or connect to one that runs it already."""
+
         def plan() -> VllmPlan:
             return prepared.plan(load_options, cancel)
 
@@ -149,6 +152,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Return the context in tokens that the model would get; None if unknown."""
         if load_options.context is not None:
             return load_options.context
         try:
@@ -194,14 +198,17 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         return worker_key(entry, load_options) if self._sharing.wanted() else ""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        """Start the worker again after it ended by itself."""
         self.engine.revive(progress, cancel)
 
     def settle(self) -> None:
+        """End the workers that nobody uses, once the last answer has ended."""
         if "engine" in self.__dict__:
             self.engine.settle()
         self._sharing.end_unused()
 
     def leave(self) -> None:
+        """End the worker, or leave it running for the time of the settings."""
         stays_s = self._sharing.stays_s() if self._sharing.wanted() else 0.0
         if stays_s:
             self.engine.leave(stays_s)
@@ -209,4 +216,5 @@ class VllmLoader(EngineLoader[WorkerEngine]):
             self.engine.close()
 
     def well(self) -> bool:
+        """Whether the worker runs and answers."""
         return self.engine.well

@@ -40,6 +40,7 @@ class FileField(QWidget):
 
     @property
     def path(self) -> Path | None:
+        """The chosen file; None if the field is empty."""
         text = self._line.words
         return from_home(text) if text else None
 
@@ -117,6 +118,7 @@ class ServerDialog(FormDialog):
         return self._moved() and self._key_switch.isChecked()
 
     def profile(self) -> ServerProfile:
+        """Return the profile as it is in the form."""
         return replace(
             self._before,
             name=self._name.words,
@@ -126,6 +128,7 @@ class ServerDialog(FormDialog):
         )
 
     def check(self) -> None:
+        """Enable *Test* and *Save* if the form is complete."""
         super().check()
         self._try.setEnabled(self.save.isEnabled())
 
@@ -138,6 +141,7 @@ class ServerDialog(FormDialog):
         self._tested()
 
     def show_problem(self, error: UserError) -> None:
+        """Show why testing or saving failed, and move the focus to the field at fault."""
         super().show_problem(error)
         if isinstance(error, ServerRefused):
             self._key.setFocus()

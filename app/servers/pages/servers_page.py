@@ -108,6 +108,7 @@ class ServerRow(ItemCard):
         self._test_again.setEnabled(True)
 
     def show_problem(self, error: UserError) -> None:
+        """Show why the test failed."""
         self._result.show_text(in_full(error), "problem")
         self._test_again.setEnabled(True)
 
@@ -163,6 +164,7 @@ class ServersPage(ColumnPage):
         self.show_servers()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the list of servers."""
         super().showEvent(event)
         self._servers.look()
         self.show_servers()

@@ -44,18 +44,22 @@ class Prepared:
 class PrefersEngine(Protocol):
     """Chooses between the engines for which the same model is installed; see `EngineChoice`."""
 
-    def preferred(self, called: str, settings: Settings, answers: int = 1) -> str: ...
+    def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
+        """Return the id of the model that answers, on the engine that suits it best."""
 
-    def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str: ...
+    def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str:
+        """Return a sentence saying why the model's engine was chosen; "" if the user chose it."""
 
 
 class AsChosen:
     """Leaves every model on the engine that it was chosen for."""
 
     def preferred(self, called: str, _settings: Settings, _answers: int = 1) -> str:
+        """Return the requested model unchanged."""
         return called
 
     def why(self, _entry: ModelEntry, _settings: Settings, _answers: int = 1) -> str:
+        """Return "", as nothing was chosen."""
         return ""
 
 

@@ -19,7 +19,8 @@ ALL: Final[frozenset[MediaKind]] = frozenset({"image", "audio"})
 class OffersProjectors(Protocol):
     """Looks up the projector that can be downloaded for a model; see `Projectors`."""
 
-    def offer(self, entry: ModelEntry) -> ProjectorOffer | None: ...
+    def offer(self, entry: ModelEntry) -> ProjectorOffer | None:
+        """Return the projector that can be downloaded for a model; None if there is none."""
 
 
 def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:

@@ -122,7 +122,7 @@ class DraftFiles(QObject):
             name: The name to show.
             make: Returns the data in a format that engines accept; called on another thread.
         """
-        self._begin(chat_id, name, 0, None, lambda _: self._documents.made(name, make()))
+        self._begin(chat_id, name, 0, None, lambda _: self._documents.from_bytes(name, make()))
         self.changed.emit(chat_id)
 
     def remove(self, chat_id: str | None, file_id: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from app.documents.services.recording import Heard, Recorder
+from app.documents.services.recording import Recorder, RecordingProgress
 from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Task, Tasks
 from app.models.library.services.library import Library
@@ -74,7 +74,7 @@ class Recording(QObject):
         self._is_wanted = False
         self.stop()
 
-    def _pass_on(self, news: list[Heard]) -> None:
+    def _pass_on(self, news: list[RecordingProgress]) -> None:
         last = news[-1]
         if last.sound:
             if self._is_wanted:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chats.answers.presenters.generation import Asked, Generation
+from app.chats.answers.presenters.generation import Generation, QuestionSaved
 from app.chats.answers.values.answer_record import EDITED, as_json
 from app.chats.answers.values.answers import AnswerOptions
 from app.chats.history.store.branches import BranchStore
@@ -82,7 +82,7 @@ class Branches(QObject):
         question: StoredMessage,
         text: str,
         options: AnswerOptions,
-        done: Asked,
+        done: QuestionSaved,
         failed: Failed,
         without: str = "",
     ) -> None:

@@ -46,6 +46,7 @@ class ChatLists:
         return [listed_chat(row) for row in rows]
 
     def count(self, place: Place) -> int:
+        """Return the number of chats in a place of the sidebar."""
         with self._database.read() as db:
             found = db.execute(
                 f"SELECT count(*) FROM chats WHERE {_WHERE[place.kind]}",  # noqa: S608  as above
@@ -93,13 +94,16 @@ class ChatLists:
         return listed_chat(row) if row else None
 
     def set_pinned(self, chat_ids: Sequence[str], pinned: bool) -> None:
+        """Pin chats, or unpin them."""
         self._each("UPDATE chats SET pinned = ? WHERE id = ?", int(pinned), chat_ids)
 
     def set_archived(self, chat_ids: Sequence[str], archived: bool) -> None:
+        """Move chats to the archive, or out of it."""
         when = time.time() if archived else None
         self._each("UPDATE chats SET archived = ? WHERE id = ?", when, chat_ids)
 
     def set_unread(self, chat_id: str, unread: bool) -> None:
+        """Mark a chat as unread, or as read."""
         self._each("UPDATE chats SET unread = ? WHERE id = ?", int(unread), [chat_id])
 
     def move(self, chat_ids: Sequence[str], folder_id: str | None) -> None:

@@ -294,6 +294,7 @@ class ChatStore:
         return copy_id
 
     def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        """Set the MTP mode of a chat's next answers."""
         with self._database.write() as db:
             db.execute("UPDATE chats SET mtp = ? WHERE id = ?", (mtp, chat_id))
 

@@ -82,6 +82,7 @@ class WaitingStore:
             )
 
     def change(self, item_id: str, text: str) -> None:
+        """Replace the text of a waiting message."""
         with self._database.write() as db:
             db.execute("UPDATE waiting SET text = ? WHERE id = ?", (text, item_id))
 
@@ -98,6 +99,7 @@ class WaitingStore:
             )
 
     def remove(self, item_id: str) -> None:
+        """Remove a waiting message."""
         with self._database.write() as db:
             db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
 

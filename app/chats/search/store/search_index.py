@@ -109,6 +109,7 @@ class SearchIndex:
         )
 
     def close(self) -> None:
+        """Close the database of the index."""
         self.file.close()
 
     def forget(self) -> None:

@@ -77,6 +77,7 @@ class CheckedAnswer:
     gone: tuple[str, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
+        """Return the number of citations with this verdict."""
         return sum(citation.verdict == verdict for citation in self.citations)
 
 
@@ -94,8 +95,8 @@ class CitationCheck:
     def check(self, answer: str) -> tuple[Citation, ...]:
         """Check the quotes in an answer, in order."""
         quotes = quotes_in(answer)
-        around = Surroundings(answer, quotes, self._known)
-        checked = (self._checked(answer, quote, around) for quote in quotes)
+        surroundings = Surroundings(answer, quotes, self._known)
+        checked = (self._checked(answer, quote, surroundings) for quote in quotes)
         return tuple(citation for citation in checked if citation is not None)
 
     def find(self, words: str) -> tuple[Citation, ...]:
@@ -107,17 +108,17 @@ class CitationCheck:
                 found.append(Citation(words, 0, len(words), "found", file.name, file.sha256, spans))
         return tuple(found)
 
-    def _checked(self, answer: str, quote: Quote, around: Surroundings) -> Citation | None:
+    def _checked(self, answer: str, quote: Quote, surroundings: Surroundings) -> Citation | None:
         """Return the best verdict on any reading of a quote; None if it is only advice."""
-        tried = [self._read(reading, around) for reading in readings(answer, quote)]
+        tried = [self._read(reading, surroundings) for reading in readings(answer, quote)]
         best = min(tried, key=lambda citation: _BEST.index(citation.verdict))
         if best.verdict == "not_found":
             return None if quote.is_doubtful else tried[-1]
         return best
 
-    def _read(self, quote: Quote, around: Surroundings) -> Citation:
-        before, behind = around.beside(quote)
-        named = self._named(behind) or self._named(before)
+    def _read(self, quote: Quote, surroundings: Surroundings) -> Citation:
+        before, after = surroundings.text_around(quote)
+        named = self._named(after) or self._named(before)
         places: list[Mention] | None = None
         best = Citation(quote.words, quote.start, quote.end, "not_found")
         for file in self._files:
@@ -126,7 +127,7 @@ class CitationCheck:
                 if not spans or (len(spans) > 1 and spans[0].place.kind not in _ONE_TEXT):
                     continue
                 if places is None:
-                    places = around.places_of(quote)
+                    places = surroundings.places_of(quote)
                 verdict: Verdict = "elsewhere"
                 called = _called(file.name) | {spans[0].place.attached[0].casefold()}
                 if named is None or not named.isdisjoint(called):

@@ -88,7 +88,7 @@ class Surroundings:
         self._begins = [border.end for border in borders]
         self._ends = [border.start for border in borders]
 
-    def beside(self, quote: Quote) -> tuple[str, str]:
+    def text_around(self, quote: Quote) -> tuple[str, str]:
         """Return the words before and after a quote that belong to its sentence."""
         answer = self._answer
         begin = self._begin(quote)
@@ -97,9 +97,9 @@ class Surroundings:
         before = answer[max(begin, quote.start - _NAMED_WITHIN) : quote.start]
         if begin and quote.start - begin <= _NAMED_WITHIN and (own := _BRACKETS.match(before)):
             before = before[own.end() :]  # these brackets belong to the previous quote
-        behind = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
+        after = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
         return _same_sentence_before(before), _same_sentence_behind(
-            behind, is_block=quote.is_block, is_last=end == len(answer)
+            after, is_block=quote.is_block, is_last=end == len(answer)
         )
 
     def places_of(self, quote: Quote) -> list[Mention]:
@@ -108,13 +108,13 @@ class Surroundings:
         Places that directly follow the quote count first, then those before it. If its sentence
         names none, the table row counts, then the previous sentence, then the heading above.
         """
-        before, behind = self.beside(quote)
+        before, after = self.text_around(quote)
         if row := self._row(quote):
-            cell_before, cell_behind = before.rpartition("\t")[2], behind.partition("\t")[0]
-            own = self._in_sentence(cell_before, cell_behind)
+            cell_before, cell_after = before.rpartition("\t")[2], after.partition("\t")[0]
+            own = self._in_sentence(cell_before, cell_after)
             return own or row
         return (
-            self._in_sentence(before, behind)
+            self._in_sentence(before, after)
             or [
                 replace(mention, is_certain=False)
                 for mention in self._sentence_before(quote, before)
@@ -127,13 +127,13 @@ class Surroundings:
         at = bisect.bisect_right(self._begins, quote.start) - 1
         return self._begins[at] if at >= 0 else 0
 
-    def _in_sentence(self, before: str, behind: str) -> list[Mention]:
-        ahead, following = self._mentions(before), self._mentions(behind)
+    def _in_sentence(self, before: str, after: str) -> list[Mention]:
+        ahead, following = self._mentions(before), self._mentions(after)
         if not following:
             return ahead
         if not ahead:
             return following
-        lead = behind[: following[0].start]
+        lead = after[: following[0].start]
         is_close = other_words(lead) <= 1 and not re.search(r"\b(?:and|und|or|oder)\b|\n", lead)
         if not is_close:
             return ahead
@@ -234,8 +234,8 @@ class Surroundings:
         )
 
 
-def _is_labelled(it: Mention) -> bool:
-    return it.label not in {"vague", "title"}
+def _is_labelled(mention: Mention) -> bool:
+    return mention.label not in {"vague", "title"}
 
 
 def _same_sentence_before(text: str) -> str:

@@ -117,6 +117,7 @@ class Line:
 
     @property
     def end(self) -> int:
+        """The position after the last character."""
         return self.start + len(self.text)
 
 
@@ -185,9 +186,9 @@ class NumberReader:
         ]
         self._begin_lists = _begin_lists(found for _, found in everything if found)
         for line, found in everything:
-            self._take(line, found)
+            self._read_line(line, found)
 
-    def _take(self, line: Line, found: _Candidate | None) -> None:
+    def _read_line(self, line: Line, found: _Candidate | None) -> None:
         if line.starts_anew:
             self._entries = []
         entry = self._entry(found) if found else None

@@ -101,8 +101,8 @@ class Numbering:
         """
         if group == "caption":
             is_there = any(
-                (label, number) == (name, its) and first <= start <= last
-                for name, its, first, last in self._captions
+                (label, number) == (name, other) and first <= start <= last
+                for name, other, first, last in self._captions
             )
             return "yes" if is_there else "unknown"
         if group == "fine":
@@ -137,15 +137,15 @@ class Numbering:
         """Return whether the text under a heading extends to another position."""
         place = next(self._document.spans(heading, heading + 1), None)
         if place and place.place.kind in _APART:
-            ours = {span.place.number for span in self._document.spans(start, end)}
-            if place.place.number not in ours:
+            places = {span.place.number for span in self._document.spans(start, end)}
+            if place.place.number not in places:
                 return "no"
         at = bisect.bisect_right(self._heading_starts, start) - 1
         if at < 0 or self._heading_starts[at] <= heading:
             return "unknown" if self._has_lone_line(heading, start) else "yes"
-        here, there = self._mark_at(start), self._mark_at(heading)
-        if here and there and there.start == heading and here.is_sure:
-            return "yes" if here.steps[: len(there.steps)] == there.steps else "no"
+        mark, heading_mark = self._mark_at(start), self._mark_at(heading)
+        if mark and heading_mark and heading_mark.start == heading and mark.is_sure:
+            return "yes" if mark.steps[: len(heading_mark.steps)] == heading_mark.steps else "no"
         return "unknown"
 
     def _under(

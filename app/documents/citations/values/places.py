@@ -227,21 +227,23 @@ class Known:
         self._outlines = outlines
 
     def title(self, title: str) -> bool:
+        """Return whether a document has a heading with this title."""
         return any(outline.has_title(title) for outline in self._outlines())
 
     def number(self, number: Number) -> bool:
+        """Return whether a document has a heading with this number."""
         return any(outline.has_number(number) for outline in self._outlines())
 
 
 def mentions(text: str, known: Known) -> list[Mention]:
     """Return the places that a text names, in order."""
     found = list(_numbered(text))
-    taken = [(mention.start, mention.end) for mention in found]
+    ranges = [(mention.start, mention.end) for mention in found]
     for more in (_ordinals(text), _titled(text, known), _bare(text, known), _vague(text)):
         for mention in more:
-            if not any(mention.start < end and mention.end > start for start, end in taken):
+            if not any(mention.start < end and mention.end > start for start, end in ranges):
                 found.append(mention)
-                taken.append((mention.start, mention.end))
+                ranges.append((mention.start, mention.end))
     return sorted(found, key=lambda mention: mention.start)
 
 
@@ -283,17 +285,17 @@ def _stands(
     if named.label == "vague":
         return "unknown"
     if named.label == "title":
-        is_here = any(span.place.title.casefold() == named.title.casefold() for span in spans)
-        return "yes" if is_here else outline.stands_under_title(named.title, start, end)
+        is_on_page = any(span.place.title.casefold() == named.title.casefold() for span in spans)
+        return "yes" if is_on_page else outline.stands_under_title(named.title, start, end)
     kind = spans[0].place.kind
     counted = _counted(named, document)
     attached, page = spans[0].place.attached
-    here = {page} if attached else {span.place.number for span in spans}
-    is_here = not here.isdisjoint(counted)
+    pages = {page} if attached else {span.place.number for span in spans}
+    is_on_page = not pages.isdisjoint(counted)
     if named.group == "page":
         is_known = (page if attached else kind in _WITH_PAGES) and counted
-        return "yes" if is_here else "no" if is_known else "unknown"
-    if named.label in {"section", "chapter"} and kind in _WITH_SECTIONS and is_here:
+        return "yes" if is_on_page else "no" if is_known else "unknown"
+    if named.label in {"section", "chapter"} and kind in _WITH_SECTIONS and is_on_page:
         return "yes"
     answers = {
         outline.stands_under(named.group, named.label, number, start, end, in_annex=in_annex)
@@ -377,7 +379,7 @@ def _labelled(text: str) -> Iterator[Mention]:
             yield Mention(*found.span(), group, label, numbers, is_certain=not is_law)
 
 
-def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
+def _is_number(number: str, group: Group, label: str, after: str) -> bool:
     """Return whether a letter after a label is a number, and not a word such as “a” or “I”."""
     if any(character.isdigit() for character in number) or number.startswith("("):
         return True
@@ -385,7 +387,7 @@ def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
         return label == "letter" or len(number) > 1
     if group == "annex" or label == "letter":
         return True
-    return number not in {"A", "I"} or not _PROSE.match(behind)
+    return number not in {"A", "I"} or not _PROSE.match(after)
 
 
 IS_NUMBER_OF: Final = re.compile(r"(?:nos?\.|numbers?|Nrn?\.|Nummern?)\Z", re.IGNORECASE)

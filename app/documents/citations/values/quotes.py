@@ -52,7 +52,7 @@ _BEGINS_WITH_MARK: Final = re.compile(r"[\s*_\-•]*[“„«»\"「『\u2039\u2
 _INNER_QUOTES: Final = re.compile(r"“[^“”]*”|„[^“”]*[“”]|\"[^\"\n]*\"|«[^«»]*»")
 _DASH: Final = re.compile(r"\W*[—–~-]")
 _WORD: Final = re.compile(r"\w+")
-_MOST_BESIDE_PLACE: Final = 2
+_MOST_OTHER_WORDS: Final = 2
 _MOST_AROUND: Final = 6
 """Maximum words around inner quotes in a block quote that only introduces them."""
 _SOURCE: Final = re.compile(
@@ -142,8 +142,8 @@ def _is_source(words: str) -> bool:
 
 def _names_place(words: str) -> bool:
     """Return whether words name a place or a file and say little else."""
-    others = other_words(words)
-    return others <= _MOST_BESIDE_PLACE and others < len(_WORD.findall(words))
+    count = other_words(words)
+    return count <= _MOST_OTHER_WORDS and count < len(_WORD.findall(words))
 
 
 def _inline(answer: str, start: int, end: int) -> Iterator[Quote]:

@@ -96,7 +96,9 @@ class CollectionPage(PartPage):
         self._files: Sequence[IndexedFile] = ()
         self._typed = timer(self, _TYPING_MS, self._search)
         self._files_soon = timer(self, _FILES_MS, self._read_files)
-        way = UserAction("allCollections", "back", self.tr("All collections"), back).button("link")
+        back_link = UserAction("allCollections", "back", self.tr("All collections"), back).button(
+            "link"
+        )
         words = self.tr("Drop to add them to this collection.")
         self.drop_hint = drop_hint("collectionDropHint", "documents", words)
         self._words = _SearchField(
@@ -112,7 +114,7 @@ class CollectionPage(PartPage):
         self._all_files = boxed(self._make_files())
         head = self._make_head()
         fill(
-            self.column, at_start(way), head, self.drop_hint, self._words, self._found,
+            self.column, at_start(back_link), head, self.drop_hint, self._words, self._found,
             self._all_files, 1,
         )  # fmt: skip
 
@@ -224,8 +226,8 @@ class CollectionPage(PartPage):
         choice = FlowRow(self._segments, self._filter)
         return column(choice, self._nothing, self._table, self._details, self._all_sources)
 
-    def _source(self, shown: tuple[int, Path]) -> QWidget:
-        number, path = shown
+    def _source(self, numbered: tuple[int, Path]) -> QWidget:
+        number, path = numbered
         words = self.tr("Take {name} out of the collection").format(name=path.name)
 
         def take_out() -> None:
@@ -234,8 +236,8 @@ class CollectionPage(PartPage):
         remove = UserAction(f"takeOut{number}", "close", words, take_out)
         return path_line(f"source{number}", "folder", path, remove)
 
-    def _passage(self, shown: tuple[int, FoundPassage]) -> ItemCard:
-        number, found = shown
+    def _passage(self, numbered: tuple[int, FoundPassage]) -> ItemCard:
+        number, found = numbered
         where = passage_place(found.file, found.place)
         text, opens = shortened(found.text, _PASSAGE), partial(self._opens, found)
         words = self.tr("Show the place: {where}").format(where=where)
@@ -338,12 +340,12 @@ class CollectionPage(PartPage):
             return
         collection, actions = self._state.collection, self._actions
         rename = partial(actions.rename, collection)
-        again = partial(self._collections.read_again, collection.id)
+        read_again = partial(self._collections.read_again, collection.id)
         remove = partial(actions.remove, collection, self._back)
         menu = QMenu(self._more)
         menu.setObjectName("collectionMenu")
         menu.aboutToHide.connect(menu.deleteLater)
         UserAction("collection-rename", "", self.tr("Rename…"), rename).add_to(menu)
-        UserAction("collection-again", "", self.tr("Look for changes now"), again).add_to(menu)
+        UserAction("collection-again", "", self.tr("Look for changes now"), read_again).add_to(menu)
         UserAction("collection-remove", "", self.tr("Remove…"), remove).add_to(menu)
         menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))

@@ -44,17 +44,20 @@ class FileModel(QAbstractTableModel):
         if [file.name for file in before] != [file.name for file in files]:
             self.beginResetModel()
             self.endResetModel()
-        elif files and [_shown(file) for file in before] != [_shown(file) for file in files]:
+        elif files and [_cells(file) for file in before] != [_cells(file) for file in files]:
             last = self.index(len(files) - 1, len(self._heads) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        """Return the number of files; 0 below a file."""
         return 0 if parent.isValid() else len(self.files)
 
     def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        """Return the number of columns; 0 below a file."""
         return 0 if parent.isValid() else len(self._heads)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the text, alignment or tooltip of a cell."""
         file = self.files[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return self._cell(file, index.column())
@@ -70,6 +73,7 @@ class FileModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
+        """Return the heading of a column and its alignment."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole and section == _SIZE:
@@ -84,7 +88,7 @@ class FileModel(QAbstractTableModel):
         return small_size(file.size)
 
 
-def _shown(file: IndexedFile) -> tuple[str, str, int]:
+def _cells(file: IndexedFile) -> tuple[str, str, int]:
     return file.state, file.why, file.size
 
 
@@ -122,11 +126,12 @@ class FileTable(QTableView):
         head.setHighlightSections(False)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.selectionModel().currentRowChanged.connect(lambda *_: self._tell())
-        self._files.modelReset.connect(self._tell)
+        self.selectionModel().currentRowChanged.connect(lambda *_: self._report_choice())
+        self._files.modelReset.connect(self._report_choice)
 
     @property
     def files(self) -> Sequence[IndexedFile]:
+        """The shown files, in the table's order."""
         return self._files.files
 
     def show_files(self, files: Sequence[IndexedFile]) -> None:
@@ -138,10 +143,11 @@ class FileTable(QTableView):
             row = next((at for at, file in enumerate(files) if file.name == current), None)
             if row is not None:
                 self.setCurrentIndex(self._files.index(row, 0))
-        self._tell()
+        self._report_choice()
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the height of the rows and the widths of the columns."""
         super().resizeEvent(event)
         self.verticalHeader().setDefaultSectionSize(scaled(_LINE))
         self._fit()
@@ -158,6 +164,6 @@ class FileTable(QTableView):
         if height != self.height():
             self.setFixedHeight(height)
 
-    def _tell(self) -> None:
+    def _report_choice(self) -> None:
         at = self.currentIndex()
         self.picked.emit(self.files[at.row()] if at.isValid() else None)

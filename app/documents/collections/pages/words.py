@@ -102,18 +102,18 @@ def unreadable(count: int) -> str:
 
 def not_read(state: CollectionState) -> list[str]:
     """List how many files are not fully read, by reason."""
-    said = [unreadable(state.unreadable)] if state.unreadable else []
+    sentences = [unreadable(state.unreadable)] if state.unreadable else []
     if state.scans:
         one, many = _tr("1 is a scan without text"), _tr("{count} are scans without text")
-        said.append(one if state.scans == 1 else many.format(count=figure(state.scans)))
+        sentences.append(one if state.scans == 1 else many.format(count=figure(state.scans)))
     if state.partly_read:
         one, many = _tr("1 is read in part"), _tr("{count} are read in part")
         count = figure(state.partly_read)
-        said.append(one if state.partly_read == 1 else many.format(count=count))
+        sentences.append(one if state.partly_read == 1 else many.format(count=count))
     if state.empty:
         one, many = _tr("1 has no text"), _tr("{count} have no text")
-        said.append(one if state.empty == 1 else many.format(count=figure(state.empty)))
-    return said
+        sentences.append(one if state.empty == 1 else many.format(count=figure(state.empty)))
+    return sentences
 
 
 def file_state(file: IndexedFile) -> str:

@@ -77,6 +77,7 @@ class Knowledge:
         self._at_work: dict[str, CancelToken] = {}
 
     def close(self) -> None:
+        """Close the databases of all indexes."""
         with self._lock:
             for index in self._open.values():
                 index.close()
@@ -105,16 +106,16 @@ class Knowledge:
     def create(self, name: str) -> DocumentCollection:
         """Create an empty collection. Raises CollectionNameInvalid, also if the name is taken."""
         name = _named(name)
-        made = self._store.create(name)
-        if made is None:
-            raise _taken(name)
-        return made
+        collection = self._store.create(name)
+        if collection is None:
+            raise _name_in_use(name)
+        return collection
 
     def rename(self, collection: str, name: str) -> DocumentCollection:
         """Rename a collection. Raises CollectionNameInvalid and CollectionUnknown."""
         found, name = self.find(collection), _named(name)
         if not self._store.rename(found.id, name):
-            raise _taken(name)
+            raise _name_in_use(name)
         return self.find(found.id)
 
     def add(self, collection: str, paths: Iterable[Path]) -> DocumentCollection:
@@ -156,9 +157,9 @@ class Knowledge:
         """Return the state of a collection's index. Raises CollectionUnknown and SearchBroken."""
         found = self.find(collection)
         index = self._index(found.id)
-        counts, (looked, left_out, troubles) = index.counts(), index.last_look()
-        searched, wanted = self._models(index)
-        coming = wanted is not None and searched is not None and wanted.key != searched.key
+        counts, (scanned_at, left_out, troubles) = index.counts(), index.last_look()
+        searched, chosen = self._models(index)
+        coming = chosen is not None and searched is not None and chosen.key != searched.key
         return CollectionState(
             found,
             counts.files,
@@ -167,11 +168,11 @@ class Knowledge:
             left_out,
             counts.characters,
             counts.passages,
-            index.with_vectors(wanted) if wanted is not None else 0,
+            index.with_vectors(chosen) if chosen is not None else 0,
             searched.name if searched is not None else "",
-            wanted.name if wanted is not None and coming else "",
+            chosen.name if chosen is not None and coming else "",
             index.size_bytes(),
-            looked,
+            scanned_at,
             troubles,
             counts.scans,
             counts.partly_read,
@@ -257,12 +258,12 @@ class Knowledge:
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return documents of any collection by SHA-256; missing ones are left out."""
-        wanted, found = set(hashes), dict[str, Document]()
-        for collection in self._store.collections() if wanted else ():
+        missing, found = set(hashes), dict[str, Document]()
+        for collection in self._store.collections() if missing else ():
             if not self._index_path(collection.id).exists():
                 continue
-            found |= self._index(collection.id).documents(wanted - found.keys())
-            if wanted == found.keys():
+            found |= self._index(collection.id).documents(missing - found.keys())
+            if missing == found.keys():
                 break
         return found
 
@@ -294,12 +295,12 @@ class Knowledge:
         """
         if self._embedding is None:
             return None, None
-        wanted, complete = self._embedding.model(), index.model()
-        if wanted is None:
+        chosen, complete = self._embedding.model(), index.model()
+        if chosen is None:
             return None, None
-        if complete is not None and complete.key != wanted.key and self._embedding.can(complete):
-            return complete, wanted
-        return wanted, wanted
+        if complete is not None and complete.key != chosen.key and self._embedding.can(complete):
+            return complete, chosen
+        return chosen, chosen
 
     # Work
 
@@ -340,8 +341,8 @@ class Knowledge:
 
     def worked_on_elsewhere(self, collection: str) -> bool:
         """Return whether a collection is being worked on just now, such as by another process."""
-        with self._locked(self.find(collection).id) as mine:
-            return not mine
+        with self._locked(self.find(collection).id) as is_locked:
+            return not is_locked
 
     def _work_on(
         self, collection: DocumentCollection, cancel: CancelToken, politeness: Politeness
@@ -349,8 +350,8 @@ class Knowledge:
         own = CancelToken()
         forget = cancel.on_cancel(own.cancel)
         try:
-            with self._locked(collection.id) as mine:
-                if not mine:
+            with self._locked(collection.id) as is_locked:
+                if not is_locked:
                     return
                 self._at_work[collection.id] = own
                 index = self._index(collection.id)
@@ -400,8 +401,8 @@ class Knowledge:
         with suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
                 collection_id = path.name.partition(".")[0]
-                lost = collection_id not in known and collection_id not in self._at_work
-                if lost and _ID.fullmatch(collection_id):
+                is_orphan = collection_id not in known and collection_id not in self._at_work
+                if is_orphan and _ID.fullmatch(collection_id):
                     self._remove_index(collection_id)
 
 
@@ -436,7 +437,7 @@ def _named(name: str) -> str:
     return name
 
 
-def _taken(name: str) -> CollectionNameInvalid:
+def _name_in_use(name: str) -> CollectionNameInvalid:
     return CollectionNameInvalid(
         N_("There is a collection “{name}” already.", name=name),
         N_("Two collections cannot have the same name."),

@@ -223,6 +223,7 @@ class CollectionIndex:
         self._unpacked: OrderedDict[str, Document] = OrderedDict()
 
     def close(self) -> None:
+        """Close the database of the index."""
         self._file.close()
 
     def size_bytes(self) -> int:
@@ -294,7 +295,7 @@ class CollectionIndex:
         """
         gone = list(gone)
         with self._file.write() as db:
-            left = _texts_of(db, gone)
+            text_ids = _texts_of(db, gone)
             db.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in gone])
             db.executemany(
                 "UPDATE files SET path = ?, name = ?, size = ?, mtime_ns = ? WHERE id = ?",
@@ -307,7 +308,7 @@ class CollectionIndex:
                 " state = 'waiting', why = '', [do] = ''",
                 map(_row, seen),
             )
-            self._forget_texts(db, left)
+            self._forget_texts(db, text_ids)
 
     def read_again(self, path: Path | None = None) -> None:
         """Mark files that could not be read for another try: one, or all."""
@@ -321,8 +322,8 @@ class CollectionIndex:
     def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
         """Record when the folders were scanned, and which parts could not be."""
         with self._file.write() as db:
-            _keep(db, "looked", str(when))
-            _keep(db, "left_out", str(left_out))
+            _set_fact(db, "looked", str(when))
+            _set_fact(db, "left_out", str(left_out))
             db.execute("DELETE FROM troubles")
             db.executemany(
                 "INSERT OR REPLACE INTO troubles (path, why, away) VALUES (?, ?, ?)",
@@ -335,7 +336,7 @@ class CollectionIndex:
     def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
         """Return what `looked` recorded last."""
         with self._file.read() as db:
-            when, left_out = _kept(db, "looked"), _kept(db, "left_out")
+            when, left_out = _fact(db, "looked"), _fact(db, "left_out")
             troubles = tuple(
                 PathTrouble(_path(row["path"]), unpacked(row["why"]), bool(row["away"]))
                 for row in db.execute("SELECT path, why, away FROM troubles ORDER BY path")
@@ -345,12 +346,13 @@ class CollectionIndex:
     def devices(self) -> dict[str, int]:
         """Return the device numbers of the folders when files were last found in them."""
         with self._file.read() as db:
-            found: dict[str, int] = json.loads(_kept(db, "devices") or "{}")
+            found: dict[str, int] = json.loads(_fact(db, "devices") or "{}")
         return found
 
     def keep_devices(self, devices: Mapping[str, int]) -> None:
+        """Store the device number of each path of the collection."""
         with self._file.write() as db:
-            _keep(db, "devices", json.dumps(dict(devices)))
+            _set_fact(db, "devices", json.dumps(dict(devices)))
 
     # Texts
 
@@ -374,15 +376,15 @@ class CollectionIndex:
         with self._file.write() as db:
             row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
             if row is not None:
-                left = _texts_of(db, [file.id])
+                text_ids = _texts_of(db, [file.id])
                 _have(db, file, row["id"])
-                self._forget_texts(db, left)
+                self._forget_texts(db, text_ids)
         return row is not None
 
     def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
         """Store the texts of files that were read, or why they could not be read."""
         with self._file.write() as db:
-            left = _texts_of(db, [file.id for file, _ in read])
+            text_ids = _texts_of(db, [file.id for file, _ in read])
             for file, document in read:
                 if isinstance(document, Document):
                     _have(db, file, _add(db, document))
@@ -392,18 +394,18 @@ class CollectionIndex:
                         " WHERE id = ? AND mtime_ns = ?",
                         (*packed((document.why, document.do)), file.id, file.seen.mtime_ns),
                     )
-            self._forget_texts(db, left)
+            self._forget_texts(db, text_ids)
 
     def merge(self) -> bool:
         """Remove the words of removed texts from the file; see `IndexFile.merge`."""
         with self._file.read() as db:
-            removed = _kept(db, "removed")
+            removed = _fact(db, "removed")
         if not removed:
             return False
         if self._file.merge():
             return True
         with self._file.write() as db:
-            _keep(db, "removed", "")
+            _set_fact(db, "removed", "")
         return False
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
@@ -414,15 +416,15 @@ class CollectionIndex:
     def _document(self, sha256: str) -> Document | None:
         with self._file.read() as db:
             document = self._unpacked.pop(sha256, None)
-            what = "content" if document is None else "NULL AS content"
-            row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
+            columns = "content" if document is None else "NULL AS content"
+            row = db.execute(f"SELECT {columns} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
             if row is None:
                 return None  # another process can have removed it
             document = document or _unpacked(row["content"])
             self._unpacked[sha256] = document
-            held = sum(len(document.text) for document in self._unpacked.values())
-            while held > _UNPACKED and len(self._unpacked) > 1:
-                held -= len(self._unpacked.popitem(last=False)[1].text)
+            length = sum(len(document.text) for document in self._unpacked.values())
+            while length > _UNPACKED and len(self._unpacked) > 1:
+                length -= len(self._unpacked.popitem(last=False)[1].text)
         return document
 
     def paths_of(self, sha256: str) -> list[Path]:
@@ -441,10 +443,10 @@ class CollectionIndex:
         They have at least half of its longest words, because one can be divided at the end of a
         line.
         """
-        asked = quoted_words(quote)
+        words = quoted_words(quote)
         counted: Counter[int] = Counter()
         with self._file.read() as db:
-            for word in asked[:_QUOTED]:
+            for word in words[:_QUOTED]:
                 counted.update(
                     row[0]
                     for row in db.execute(
@@ -453,7 +455,7 @@ class CollectionIndex:
                         (f'"{word}"',),
                     )
                 )
-            least = (len(asked[:_QUOTED]) + 1) // 2
+            least = (len(words[:_QUOTED]) + 1) // 2
             likely = [
                 text_id for text_id, count in counted.most_common(_MOST_QUOTED) if count >= least
             ]
@@ -534,14 +536,14 @@ class CollectionIndex:
             number = _number_of(db, model)
             db.execute("DELETE FROM vectors WHERE model <> ?", (number,))
             db.execute("DELETE FROM models WHERE id <> ?", (number,))
-            _keep(db, "model", model.key)
+            _set_fact(db, "model", model.key)
             _count_up(db)
 
     def model(self) -> VectorModel | None:
         """Return the model whose vectors were completed last; None before the first."""
         with self._file.read() as db:
             row = db.execute(
-                "SELECT key, name, dimensions FROM models WHERE key = ?", (_kept(db, "model"),)
+                "SELECT key, name, dimensions FROM models WHERE key = ?", (_fact(db, "model"),)
             ).fetchone()
         return None if row is None else VectorModel(row["key"], row["name"], row["dimensions"])
 
@@ -608,7 +610,7 @@ class CollectionIndex:
 
         They are read again after the vectors change.
         """
-        stamp = (int(_kept(db, "changes") or 0), model.key)
+        stamp = (int(_fact(db, "changes") or 0), model.key)
         if self._signs is None or self._signs[0] != stamp:
             rows = db.execute(
                 "SELECT vectors.id, first, signs FROM vectors JOIN texts ON texts.id = text_id"
@@ -659,9 +661,9 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
     if row is not None:
         return int(row["id"])
-    first = int(_kept(db, "next") or 1)
+    first = int(_fact(db, "next") or 1)
     parts = list(enumerate(passages(document, PASSAGE), start=first))
-    _keep(db, "next", str(first + len(parts)))
+    _set_fact(db, "next", str(first + len(parts)))
     db.executemany(
         "INSERT INTO passages (id, place, start, [end]) VALUES (?, ?, ?, ?)",
         [
@@ -734,7 +736,7 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.execute("DELETE FROM texts WHERE id = ?", (text_id,))
         removed = True
     if removed:
-        _keep(db, "removed", "1")
+        _set_fact(db, "removed", "1")
         _count_up(db)
     return removed
 
@@ -795,8 +797,8 @@ def _known(row: sqlite3.Row) -> TrackedFile:
     return TrackedFile(row["id"], seen, row["state"])
 
 
-def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
-    return os.fsencode(seen.path), seen.name, seen.size, seen.mtime_ns
+def _row(file: SeenFile) -> tuple[bytes, str, int, int]:
+    return os.fsencode(file.path), file.name, file.size, file.mtime_ns
 
 
 def _path(stored: bytes) -> Path:
@@ -813,15 +815,15 @@ def _unpacked(content: bytes) -> Document:
     return document_from(json.loads(zlib.decompress(content)))
 
 
-def _kept(db: sqlite3.Connection, name: str) -> str:
+def _fact(db: sqlite3.Connection, name: str) -> str:
     row = db.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row["value"])
 
 
-def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
+def _set_fact(db: sqlite3.Connection, name: str, value: str) -> None:
     db.execute("INSERT OR REPLACE INTO state (name, value) VALUES (?, ?)", (name, value))
 
 
 def _count_up(db: sqlite3.Connection) -> None:
     """Record that the vectors have changed."""
-    _keep(db, "changes", str(int(_kept(db, "changes") or 0) + 1))
+    _set_fact(db, "changes", str(int(_fact(db, "changes") or 0) + 1))

@@ -105,12 +105,14 @@ class SignTable:
         """Return the passages of the vectors that differ from this one in the fewest signs."""
         import numpy as np
 
-        asked = np.asarray(vector, dtype=np.float32)[: self.dimensions]
-        mine = np.packbits(asked > 0).view(self._signs.dtype)
+        question = np.asarray(vector, dtype=np.float32)[: self.dimensions]
+        question_signs = np.packbits(question > 0).view(self._signs.dtype)
         differing = np.zeros(self._signs.shape[1], dtype=np.uint16)
         for start in range(0, len(differing), _AT_ONCE):
             part = differing[start : start + _AT_ONCE]
-            for signs, own in zip(self._signs[:, start : start + _AT_ONCE], mine, strict=True):
+            for signs, own in zip(
+                self._signs[:, start : start + _AT_ONCE], question_signs, strict=True
+            ):
                 part += np.bitwise_count(signs ^ own)
         if len(differing) > most:
             best = np.argpartition(differing, most)[:most]
@@ -142,10 +144,10 @@ def ranked(
     if not codes:
         return []
     numbers, values = list(codes), _decoded(codes.values())
-    asked = _of_length_one(np.asarray([vector], dtype=np.float32)[:, : values.shape[1]])
+    question = _of_length_one(np.asarray([vector], dtype=np.float32)[:, : values.shape[1]])
     if center is not None:
-        values, asked = _of_length_one(values - center), _of_length_one(asked - center)
-    nearness = nearness_of_passages(values @ asked[0])
+        values, question = _of_length_one(values - center), _of_length_one(question - center)
+    nearness = nearness_of_passages(values @ question[0])
     order = np.argsort(-nearness, kind="stable")
     return [(numbers[at], float(nearness[at])) for at in order]
 

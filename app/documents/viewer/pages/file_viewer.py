@@ -60,7 +60,7 @@ class FileViewer(EnterDialog):
         self._parts: list[TextPart] = []
         self._at = 0
         self._spans: tuple[TextSpan, ...] = ()
-        self._asked = 0
+        self._asked_width = 0
         self._size = _PAGE * _POINT
         self._goes_to_mark = False
         self._text_steps = 0
@@ -100,6 +100,7 @@ class FileViewer(EnterDialog):
         self.activateWindow()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Turn pages with Page Up and Page Down, and zoom with +, - and 0."""
         key = event.key()
         if key == Qt.Key.Key_PageDown:
             self._turn(self._at + 1)
@@ -121,10 +122,12 @@ class FileViewer(EnterDialog):
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Release the file when the window closes."""
         super().closeEvent(event)
         self._let_go()
 
     def reject(self) -> None:
+        """Close the viewer and release the file."""
         super().reject()
         self._let_go()
 
@@ -260,10 +263,10 @@ class FileViewer(EnterDialog):
         file = self._file
         if file is None or not file.has_pages or self._stack.currentWidget() is not self.canvas:
             return
-        wanted = max(_STEP_PX, math.ceil(self.canvas.shown_width / _STEP_PX) * _STEP_PX)
-        self._asked = wanted
+        width = max(_STEP_PX, math.ceil(self.canvas.shown_width / _STEP_PX) * _STEP_PX)
+        self._asked_width = width
         self._viewing.draw(
-            file, self._parts[self._at].place, wanted, self._marked(), self._drawn, self._failed
+            file, self._parts[self._at].place, width, self._marked(), self._drawn, self._failed
         )
 
     def _drawn(self, page: DrawnPage) -> None:
@@ -280,7 +283,7 @@ class FileViewer(EnterDialog):
         if self._goes_to_mark:
             self._goes_to_mark = False
             self.canvas.show_mark()
-        if self.canvas.shown_width > self._asked:
+        if self.canvas.shown_width > self._asked_width:
             self._calm.start()  # the page was drawn for the size of the previous one
 
     def _marked(self) -> tuple[TextSpan, ...]:
@@ -292,7 +295,7 @@ class FileViewer(EnterDialog):
 
     def _scaled(self, _scale: float) -> None:
         self._show_tools()
-        if self.canvas.shown_width > self._asked and self._asked:
+        if self.canvas.shown_width > self._asked_width and self._asked_width:
             self._calm.start()
 
     def _zoom(self, by: int) -> None:
@@ -370,6 +373,6 @@ class FileViewer(EnterDialog):
         self._show_tools()
 
     def _focus(self) -> None:
-        shown = self._stack.currentWidget()
-        if shown is not None:
-            shown.setFocus()
+        widget = self._stack.currentWidget()
+        if widget is not None:
+            widget.setFocus()

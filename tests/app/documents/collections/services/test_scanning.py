@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from app.documents.collections.services.looking import Look, scan
+from app.documents.collections.services.scanning import ScanResult, scan
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
 
-def look(*paths: Path, known: tuple[Path, ...] = (), **devices: int) -> Look:
+def look(*paths: Path, known: tuple[Path, ...] = (), **devices: int) -> ScanResult:
     return scan(paths, known, devices, CancelToken())
 
 
-def names(found: Look) -> list[str]:
+def names(found: ScanResult) -> list[str]:
     return [it.name for it in found.files.values()]
 
 
