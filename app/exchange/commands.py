@@ -94,7 +94,7 @@ def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     value = [{**asdict(report), "left_out": dict(report.left_out)} for report in file_reports]
     out.value(
         {
-            "imported": 0 if args.dry_run else sum(report.taken for report in file_reports),
+            "imported": 0 if args.dry_run else sum(report.imported for report in file_reports),
             "files": value,
         },
         lambda: report_text(file_reports, done=not args.dry_run),

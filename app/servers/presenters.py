@@ -94,7 +94,7 @@ class ServerList(QObject):
             self._known = tuple(self._servers.list())
         return self._known
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the profiles again, as a command in a terminal can have changed them."""
         self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
 
@@ -162,7 +162,7 @@ class ServerList(QObject):
             return saved_profile, (status.warning or "") if status is not None and key else ""
 
         def saved(found: tuple[ServerProfile, str]) -> None:
-            self.look()
+            self.refresh()
             done(*found)
 
         self._tasks.run(work, saved, failed, on=SERVERS)
@@ -182,7 +182,7 @@ class ServerList(QObject):
     def remove(self, profile: ServerProfile, failed: Failed) -> None:
         """Remove a server and its key; the chats stay."""
         self._tasks.run(
-            lambda: self._servers.remove(profile.id), lambda _: self.look(), failed, on=SERVERS
+            lambda: self._servers.remove(profile.id), lambda _: self.refresh(), failed, on=SERVERS
         )
 
     def _have(self, found: tuple[ServerProfile, ...]) -> None:

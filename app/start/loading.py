@@ -116,7 +116,7 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
     early = window.early_messages
     if early.listens:
         texts = [*(str(values[0]) for values in early.held), window.composer.text]
-        drafts.keep(None, "\n\n".join(text for text in texts if text))
+        drafts.set_text(None, "\n\n".join(text for text in texts if text))
 
 
 def _import_services() -> None:

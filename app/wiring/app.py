@@ -371,7 +371,9 @@ class App:
 
     @once
     def recommending(self) -> Recommending:
-        return Recommending(CATALOGUE, self.folder.root, default_root, self.look, lambda: self.hub)
+        return Recommending(
+            CATALOGUE, self.folder.root, default_root, self.detect_hardware, lambda: self.hub
+        )
 
     @once
     def advise(self) -> Advise:
@@ -381,19 +383,19 @@ class App:
     def fitting(self) -> Fitting:
         from app.models.library.services.fitting import Fitting
         from app.models.library.store.load_records import LoadStore
-        from app.wiring.devices import looking
+        from app.wiring.devices import hardware_detector
         from engines.llamacpp.sizing.sizer import Sizer
 
-        look = looking(self.devices, loads_llama=True)
-        return Fitting(look, LoadStore(self.database), Sizer(self.folder.root))
+        detect = hardware_detector(self.devices, loads_llama=True)
+        return Fitting(detect, LoadStore(self.database), Sizer(self.folder.root))
 
     # Engines
 
-    def look(self) -> Hardware:
+    def detect_hardware(self) -> Hardware:
         """Detect this computer's hardware in its present state."""
-        from app.wiring.devices import looking
+        from app.wiring.devices import hardware_detector
 
-        return looking(self.devices, loads_llama=not self._lists_devices_in_child)()
+        return hardware_detector(self.devices, loads_llama=not self._lists_devices_in_child)()
 
     @once
     def devices(self) -> DeviceTrials:
@@ -411,7 +413,7 @@ class App:
             self.folder.engines,
             self.ledger.add,
             self.offline,
-            self.look,
+            self.detect_hardware,
             linux_inside(),
             lambda: self.settings.read().vllm_idle,
             self._leaves_worker,
@@ -524,6 +526,6 @@ def hardware(folder: Path | None = None) -> Hardware:
     Args:
         folder: Where the verdicts on devices are stored; None stores none.
     """
-    from app.wiring.devices import device_trials, looking
+    from app.wiring.devices import device_trials, hardware_detector
 
-    return looking(device_trials(folder, STARTER), loads_llama=True)()
+    return hardware_detector(device_trials(folder, STARTER), loads_llama=True)()

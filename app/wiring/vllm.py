@@ -40,7 +40,7 @@ class LocalVllm:
     Attributes:
         home: The folder of its environments.
         record, offline: As for the `Gate`.
-        look: Detects the computer's present state.
+        detect: Detects the computer's present state.
         wsl: Runs commands in WSL2; None if vLLM runs on this system.
         idle_min: Returns after how many minutes without an answer a worker ends; 0 for never.
         leaves: Whether a worker runs on for that time when this Hearth ends, for the next one.
@@ -49,7 +49,7 @@ class LocalVllm:
     home: Path
     record: Callable[[LoggedConnection], None]
     offline: Callable[[], bool]
-    look: Callable[[], Hardware]
+    detect: Callable[[], Hardware]
     wsl: Wsl | None = None
     idle_min: Callable[[], int] = lambda: 0
     leaves: bool = False
@@ -85,7 +85,7 @@ class LocalVllm:
         from app.runtime.services.prepared_vllm_load import fits_alone
 
         load_options = load_options_of(settings, "vllm")
-        return fits_alone(entry, load_options, self.profile(), self.look())
+        return fits_alone(entry, load_options, self.profile(), self.detect())
 
     def make(self) -> WorkerEngine:
         """Create the engine, without starting a worker."""
@@ -95,7 +95,7 @@ class LocalVllm:
 
         folder = worker_folder(self.home)
         connect = partial(worker_client, self.record, self.offline)
-        return VllmEngine(self.installed, folder, connect, self.look, host=self._host)
+        return VllmEngine(self.installed, folder, connect, self.detect, host=self._host)
 
     def _host(self, installed: Installed) -> Host:
         from engines.vllm.host import LocalHost
@@ -119,7 +119,7 @@ class LocalVllm:
             lambda: self.idle_min() * 60.0 if self.leaves else 0.0,
             self.end_unused,
         )
-        return VllmLoader(self.make, self.profile, self.look, advised, sharing)
+        return VllmLoader(self.make, self.profile, self.detect, advised, sharing)
 
     def staying(self) -> tuple[StayingWorker, ...]:
         """List the workers that outlive a command, or that several Hearths can share."""

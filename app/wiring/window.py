@@ -153,11 +153,11 @@ class WindowApp:
 
     @cached_property
     def suggestions(self) -> Suggestions:
-        return Suggestions(self._app.recommending, self._app.look, self.tasks)
+        return Suggestions(self._app.recommending, self._app.detect_hardware, self.tasks)
 
     @cached_property
     def system(self) -> SystemService:
-        return SystemService(self._app.look, self._app.availability, self.tasks)
+        return SystemService(self._app.detect_hardware, self._app.availability, self.tasks)
 
     @cached_property
     def about(self) -> AboutHearth:
@@ -223,7 +223,9 @@ class WindowApp:
         return ModelsPresenters(
             self.models,
             self.overview,
-            ModelPage(app.library, app.manager, app.runtime.judge, settings, app.look, tasks),
+            ModelPage(
+                app.library, app.manager, app.runtime.judge, settings, app.detect_hardware, tasks
+            ),
             ModelMetadata(app.metadata, tasks),
             SameAnswer(app.bench, app.library, settings, tasks),
             self.discover,
@@ -247,7 +249,7 @@ class WindowApp:
 
         app = self._app
         return Discover(
-            app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
+            app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.detect_hardware, endpoint,
             app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
@@ -258,7 +260,7 @@ class WindowApp:
 
         app = self._app
         manager = EngineManager(
-            app.advisor, app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
+            app.advisor, app.detect_hardware, app.devices, app.choice, app.runtime, app.settings, app.hub,
             app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)

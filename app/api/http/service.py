@@ -13,7 +13,7 @@ from app.api.http.request import ApiRequest
 from app.base.errors import ModelBusy, ModelUnknown
 from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.preparing import Prepared
-from app.chats.answers.services.senses import expected_of, require_senses, taken_by
+from app.chats.answers.services.senses import expected_of, require_senses, supported_by
 from app.chats.answers.values.answers import AnswerOptions, Grounded, Ready
 from app.documents.values.documents import Attachment, DocumentKind
 from app.models.library.services.library import Library
@@ -268,7 +268,7 @@ class ApiService:
         loaded = next(
             (it.loaded for it in self._runtime.models() if it.entry == prepared.entry), None
         )
-        taken = expected_of(prepared.entry) if loaded is None else taken_by(loaded)
+        taken = expected_of(prepared.entry) if loaded is None else supported_by(loaded)
         # No projector is offered: the user gets missing parts of a model in Hearth, not a client.
         require_senses((_SENT[kind] for kind in sorted(kinds)), taken, prepared.entry)
 

@@ -249,7 +249,7 @@ class Conversation:
         raise _Leave
 
 
-def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
+def chat_or_answer_once(app: App, _: argparse.Namespace, out: Output) -> int:
     """Run `hearth` without a display: chat, or answer one built-in question if nobody types.
 
     A script can start Hearth with a standard input that is open but stays silent.

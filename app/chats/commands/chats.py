@@ -70,12 +70,12 @@ def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _archive(app: App, args: argparse.Namespace, out: Output, *, away: bool) -> int:
+def _archive(app: App, args: argparse.Namespace, out: Output, *, archived: bool) -> int:
     """Archive a chat, or take it out of the archive."""
     chat = app.chats.chat(args.what)
-    app.chat_lists.set_archived((chat.id,), away)
+    app.chat_lists.set_archived((chat.id,), archived)
     words = N_("“{title}” is in the archive now.", title=chat.title)
-    if not away:
+    if not archived:
         words = N_("“{title}” is out of the archive now.", title=chat.title)
     out.value({f"{args.verb}d": chat.id}, lambda: words)
     return 0
@@ -171,8 +171,10 @@ VERBS = (
         aliases=("remove",),
     ),
     Command("undelete", "take a chat out of the trash", _undelete, (CHAT,)),
-    Command("archive", "move a chat to the archive", partial(_archive, away=True), (CHAT,)),
-    Command("unarchive", "take a chat out of the archive", partial(_archive, away=False), (CHAT,)),
+    Command("archive", "move a chat to the archive", partial(_archive, archived=True), (CHAT,)),
+    Command(
+        "unarchive", "take a chat out of the archive", partial(_archive, archived=False), (CHAT,)
+    ),
     Command(
         "restore",
         "go back to a daily copy of all chats",

@@ -96,7 +96,7 @@ class Collections(QObject):
         self._looking = self._look_again = False
         self._embedder: EmbedderStatus | None = None
         self._reported_errors: set[str] = set()
-        self._refresh_timer = self._timer(EVERY_MS, self.look, single=True)
+        self._refresh_timer = self._timer(EVERY_MS, self.refresh, single=True)
         self._first_timer = self._timer(FIRST_MS, self.work, single=True)
         self._work_timer = self._timer(AGAIN_MS, self.work)
         for timer in (self._first_timer, self._work_timer):
@@ -111,7 +111,7 @@ class Collections(QObject):
         """Return the state of a collection; None if there is none with this id."""
         return next((state for state in self.states if state.collection.id == collection), None)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the states of all collections."""
         if self._looking:
             self._look_again = True
@@ -303,7 +303,7 @@ class Collections(QObject):
     def _worked(self) -> None:
         self._task = None
         self.progress = {}
-        self.look()
+        self.refresh()
         if self._work_again:
             self.work()
 

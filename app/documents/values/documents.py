@@ -511,20 +511,20 @@ def prompt_parts(
     question: str,
     sources: Sequence[PromptSource],
     documents: Mapping[str, Document],
-    taken: Container[MediaKind] = ("image", "audio"),
+    supported: Container[MediaKind] = ("image", "audio"),
 ) -> tuple[PromptPart, ...]:
     """Write a question with the parts of files that go with it.
 
     Args:
         sources: The parts.
         documents: The files by SHA-256.
-        taken: The media that the model accepts; a sentence replaces all others.
+        supported: The media that the model accepts; a sentence replaces all others.
     """
     words = [source for source in sources if source.origin not in SHOWN]
     parts = list(_file_parts(words, documents))
     if parts:
         parts.insert(0, PromptPart("app", INTRODUCTION))
-    media = list(_media_parts(sources, documents, taken))
+    media = list(_media_parts(sources, documents, supported))
     if len(media) == 1 and not parts and media[0].medium is not None:
         media = [replace(media[0], text="")]  # a single picture or sound needs no name
     return (*parts, *media, PromptPart("user", question))
@@ -541,12 +541,12 @@ def prompt_message(
     question: str,
     sources: Sequence[PromptSource],
     documents: Mapping[str, Document],
-    taken: Container[MediaKind] = ("image", "audio"),
+    supported: Container[MediaKind] = ("image", "audio"),
 ) -> tuple[str, tuple[Medium, ...]]:
     """Return the parts from `prompt_parts` as one text, and the media with positions in it."""
     text = ""
     media: list[Medium] = []
-    for part in prompt_parts(question, sources, documents, taken):
+    for part in prompt_parts(question, sources, documents, supported):
         if text and part.text:
             text += "\n\n"
         text += part.text
@@ -558,7 +558,7 @@ def prompt_message(
 def _media_parts(
     sources: Sequence[PromptSource],
     documents: Mapping[str, Document],
-    taken: Container[MediaKind],
+    supported: Container[MediaKind],
 ) -> Iterator[PromptPart]:
     """Write pictures and sounds, each with its name, because there can be several."""
     for source in sources:
@@ -575,7 +575,7 @@ def _media_parts(
             name = f"{name}, page {source.place}"
         if medium is None:
             continue
-        if medium.kind in taken:
+        if medium.kind in supported:
             yield PromptPart(source.origin, f"{name}:", medium)
         else:
             yield PromptPart("app", f"{name} is a {source.origin}, which is left out here.")

@@ -39,13 +39,13 @@ class ImportDialog(EnterDialog):
 
     Signals:
         chosen(paths): The user chose files or folders to read.
-        go(): The user wants to import the chats found.
+        confirmed(): The user wants to import the chats found.
         undo(): The user wants to undo the import.
         show_chats(): The user wants to see the imported chats.
     """
 
     chosen = Signal(object)
-    go = Signal()
+    confirmed = Signal()
     undo = Signal()
     show_chats = Signal()
 
@@ -101,7 +101,7 @@ class ImportDialog(EnterDialog):
 
     def show_preview(self, reports: Sequence[FileReport]) -> None:
         """Show what an import would do."""
-        count = sum(report.taken for report in reports)
+        count = sum(report.imported for report in reports)
         title = self.tr("Chats to import: {count}").format(count=figure(count))
         if not count:
             title = self.tr("There is nothing new to import")
@@ -120,7 +120,7 @@ class ImportDialog(EnterDialog):
 
     def show_done(self, reports: Sequence[FileReport]) -> None:
         """Show what an import has done."""
-        count = sum(report.taken for report in reports)
+        count = sum(report.imported for report in reports)
         self._list.show_reports(reports, done=True)
         self._reports = reports
         self._show("done", self.tr("Chats imported: {count}").format(count=figure(count)), "")
@@ -197,7 +197,7 @@ class ImportDialog(EnterDialog):
     def _main(self) -> None:
         if self._step == "preview":
             self._import.setEnabled(False)
-            self.go.emit()
+            self.confirmed.emit()
         else:
             self.accept()
             self.show_chats.emit()

@@ -33,7 +33,7 @@ class Importing:
         """Return whether a file begins like an export of chats."""
         return looks_like_chats(path)
 
-    def look(
+    def read(
         self,
         paths: Sequence[Path],
         reading: Callable[[int], object],

@@ -130,14 +130,14 @@ class Imported:
 
     Attributes:
         new: Chats that Hearth did not have.
-        here: Chats that Hearth had already.
-        back: Chats that were in the trash.
+        known: Chats that Hearth had already.
+        restored: Chats that were in the trash.
         folders: Folders created for the chats.
     """
 
     new: tuple[str, ...] = ()
-    here: tuple[str, ...] = ()
-    back: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
 

@@ -57,7 +57,7 @@ class FileReport:
         return names
 
     @property
-    def taken(self) -> int:
+    def imported(self) -> int:
         """The number of chats that are new or restored."""
         return self.new + self.back
 

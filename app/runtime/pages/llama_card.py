@@ -28,11 +28,11 @@ class LlamaCard(EngineCard):
 
     Signals:
         chosen(names): The user chose the devices to compute on; empty for the default ones.
-        again(): The user wants the devices tested again.
+        try_again(): The user wants the devices tested again.
     """
 
     chosen = Signal(object)
-    again = Signal()
+    try_again = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -174,4 +174,4 @@ class LlamaCard(EngineCard):
     def _try(self) -> None:
         self._try_button.setEnabled(False)
         self._try_button.redraw("again", self.tr("Testing…"))
-        self.again.emit()
+        self.try_again.emit()

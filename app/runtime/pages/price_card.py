@@ -27,11 +27,11 @@ class PriceCard(QWidget):
 
     Signals:
         agreed(): The user wants to install it.
-        again(): The user wants the check repeated.
+        check_again(): The user wants the check repeated.
     """
 
     agreed = Signal()
-    again = Signal()
+    check_again = Signal()
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
         """Create the card.
@@ -130,9 +130,9 @@ class PriceCard(QWidget):
             "download", self.tr("Install"), "installVllm", look="primary"
         )
         self._install.clicked.connect(self.agreed)
-        check_again = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")
-        check_again.clicked.connect(self.again)
-        return FlowRow(self._install, check_again)
+        button = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")
+        button.clicked.connect(self.check_again)
+        return FlowRow(self._install, button)
 
 
 class Findings(QWidget):

@@ -60,7 +60,7 @@ class VllmCard(EngineCard):
         self._buttons = self._first_buttons()
         self._price = PriceCard(folder)
         self._price.agreed.connect(self.install)
-        self._price.again.connect(self._check)
+        self._price.check_again.connect(self._check)
         self._price.hide()
         self._line = InstallLine()
         self._line.cancel.connect(self.cancel)

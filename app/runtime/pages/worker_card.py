@@ -28,11 +28,11 @@ class WorkerCard(Panel):
     """The card of the vLLM worker.
 
     Signals:
-        look(): The worker's state needs a refresh; emitted regularly while the card is visible.
+        refresh_due(): The worker's state needs a refresh; emitted regularly while the card is visible.
         stop(): The user wants to stop the worker.
     """
 
-    look = Signal()
+    refresh_due = Signal()
     stop = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -70,7 +70,7 @@ class WorkerCard(Panel):
         self._tick = QTimer(self)
         self._tick.setInterval(_LOOK_MS)
         self._tick.setTimerType(Qt.TimerType.CoarseTimer)
-        self._tick.timeout.connect(self.look)
+        self._tick.timeout.connect(self.refresh_due)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Refresh the worker's state every few seconds while the card is visible."""

@@ -43,7 +43,9 @@ class Installer(Protocol):
     def check(self, name: LockName) -> Check:
         """Return what an installation needs and what prevents it."""
 
-    def install(self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken) -> object:
+    def install(
+        self, name: LockName, report: Callable[[Step], None], cancel: CancelToken
+    ) -> object:
         """Install vLLM and switch to it, reporting each step. Raises Cancelled."""
 
     def rollback(self) -> object:
@@ -136,11 +138,11 @@ class EngineList(QObject):
         """Whether an installation is running."""
         return self._installing is not None
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the state of vLLM, the worker and the devices, and the advice."""
         self.look_at_vllm()
-        self.look_at_worker()
-        self.look_at_devices()
+        self.refresh_worker()
+        self.refresh_devices()
         self._ask(self._manager.advise, self.advised.emit, SYSTEM)
 
     def look_at_vllm(self, failed: Failed | None = None) -> None:
@@ -150,7 +152,7 @@ class EngineList(QObject):
                 self._installer.state, self.stood.emit, failed or self.failed.emit, on=INSTALLATION
             )
 
-    def look_at_devices(self, *, again: bool = False) -> None:
+    def refresh_devices(self, *, again: bool = False) -> None:
         """Report the graphics cards; `again` repeats trials that failed."""
 
         def failed(error: Exception) -> None:
@@ -161,7 +163,7 @@ class EngineList(QObject):
             lambda: self._manager.devices(again=again), self.devices_known.emit, failed, on=TRIALS
         )
 
-    def look_at_worker(self) -> None:
+    def refresh_worker(self) -> None:
         """Read the worker's state, unless a read is still running."""
         if self._looking:
             return
@@ -208,7 +210,7 @@ class EngineList(QObject):
         def over() -> None:
             self._installing = None
             self.ended.emit()
-            self.look()
+            self.refresh()
 
         def broke(error: Exception) -> None:
             over()
@@ -240,7 +242,7 @@ class EngineList(QObject):
 
     def _end(self, work: Callable[[], None], done: Callable[[], object], failed: Failed) -> None:
         def ended(_: None) -> None:
-            self.look_at_worker()
+            self.refresh_worker()
             done()
 
         self._stop_answers()
@@ -248,7 +250,7 @@ class EngineList(QObject):
 
     def _change(self, work: Callable[[], object], failed: Failed) -> None:
         def change() -> None:
-            self._tasks.run(work, lambda _: self.look(), failed, on=INSTALLATION)
+            self._tasks.run(work, lambda _: self.refresh(), failed, on=INSTALLATION)
 
         self.stop_worker(change, failed=failed)
 

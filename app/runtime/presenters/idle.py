@@ -48,7 +48,7 @@ class IdleStop(QObject):
         self._looking = False
         self._timer = QTimer(self)
         self._timer.setInterval(LOOKS_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.check)
         self._timer.start()
         tasks.closing.connect(self._timer.stop)
 
@@ -57,7 +57,7 @@ class IdleStop(QObject):
         """Whether a check is running."""
         return self._looking
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Stop the worker if it is time. Only one check at a time waits for its turn."""
         after_s = self._minutes() * 60.0
         if not after_s or self._looking or self._runtime.loaded_model("vllm") is None:

@@ -55,15 +55,15 @@ class DeviceState:
 class DeviceTrials:
     """Tries the devices that llama.cpp lists."""
 
-    def __init__(self, look: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
+    def __init__(self, list_devices: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
         """Create the trials.
 
         Args:
-            look: Returns llama.cpp's list, loading no more than necessary. Raises
+            list_devices: Returns llama.cpp's list, loading no more than necessary. Raises
                 EngineUnavailable.
             trials: Runs trials and keeps their verdicts.
         """
-        self._list_devices = look
+        self._list_devices = list_devices
         self._trials = trials
         self._blind = ""
 

@@ -33,15 +33,15 @@ class EngineInstaller:
     An installation that was killed is continued by the next one.
     """
 
-    def __init__(self, home: EngineHome, ways: InstallSources) -> None:
+    def __init__(self, home: EngineHome, sources: InstallSources) -> None:
         """Create the installer.
 
         Args:
             home: The folder of the environments.
-            ways: The sources of an installation.
+            sources: The sources of an installation.
         """
         self.home = home
-        self._sources = ways
+        self._sources = sources
 
     def usual_lock(self) -> LockName:
         """Return the name of the installed version's lock, or "cuda"."""

@@ -55,7 +55,7 @@ class EngineManager:
     def __init__(
         self,
         advisor: EngineAdvisor,
-        look: Callable[[], Hardware],
+        hardware: Callable[[], Hardware],
         devices: DeviceTrials,
         choice: EngineChoice,
         runtime: Runtime,
@@ -67,7 +67,7 @@ class EngineManager:
     ) -> None:
         self.system = advisor.system
         self._advisor = advisor
-        self._hardware = look
+        self._hardware = hardware
         self._devices = devices
         self._choice = choice
         self._runtime = runtime

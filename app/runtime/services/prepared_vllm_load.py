@@ -47,13 +47,13 @@ class PreparedVllmLoad(PreparedLoad[VllmPlan]):
         self,
         entry: ModelEntry,
         profile: Profile,
-        look: Callable[[], Hardware],
+        hardware: Callable[[], Hardware],
         advised: int | None,
     ) -> None:
         self._checkpoint = read_checkpoint(entry.path)
         self._drafter, self._trouble = drafter_of(self._checkpoint, entry)
         self._profile = profile
-        self._hardware = look
+        self._hardware = hardware
         self._advised = advised
 
     def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> VllmPlan:

@@ -37,13 +37,13 @@ class QueueRequest:
     Attributes:
         key: What has to be loaded; requests with equal keys can share it.
         model: The model's name, shown to others that wait.
-        alone: Nobody else can use the room at the same time.
+        exclusive: Nobody else can use the room at the same time.
     """
 
     engine: EngineName
     key: object
     model: str = ""
-    alone: bool = False
+    exclusive: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Use:
     """A turn that is running."""
 
     request: QueueRequest
-    alone: bool
+    exclusive: bool
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,13 @@ class QueueRules:
 
     def is_alone(self, number: int) -> bool:
         """Return whether nobody else uses the room now, or can before `ready`."""
-        return self._using[number].alone
+        return self._using[number].exclusive
 
     def ready(self, number: int, at_once: int) -> None:
         """Record that the model is loaded, for so many users at once."""
         use = self._using[number]
         self._loaded[use.request.engine] = _Loaded(use.request.key, at_once)
-        self._using[number] = replace(use, alone=use.request.alone)
+        self._using[number] = replace(use, exclusive=use.request.exclusive)
         self._admit()
 
     def leave(self, number: int) -> None:
@@ -156,7 +156,7 @@ class QueueRules:
                 continue
             del self._waiting[number]
             is_first = not self._users(room)
-            self._using[number] = _Use(request, alone=request.alone or is_first)
+            self._using[number] = _Use(request, exclusive=request.exclusive or is_first)
 
     def _place(self, number: int) -> tuple[bool, int]:
         """Return the sort key of those that wait."""
@@ -167,10 +167,10 @@ class QueueRules:
         if not users:
             return None
         model = users[0].request.model
-        if users[0].alone:
-            return Wait("alone" if users[0].request.alone else "loading", model)
+        if users[0].exclusive:
+            return Wait("alone" if users[0].request.exclusive else "loading", model)
         loaded = self._loaded.get(request.engine)
-        if request.alone or loaded is None or loaded.key != request.key or not loaded.at_once:
+        if request.exclusive or loaded is None or loaded.key != request.key or not loaded.at_once:
             return Wait("model", model)
         most = max(1, loaded.at_once - 1) if number in self._guests else loaded.at_once
         return Wait("full", model, most) if len(users) >= most else None
@@ -206,7 +206,7 @@ class EngineQueue:
         """Take a place in the queue. The caller has to leave it in the end.
 
         Args:
-            told: Called when the reason for waiting changes.
+            listener: Called when the reason for waiting changes.
             guest: The request comes from another program and goes after the user's own.
         """
         with self._changed:
@@ -224,7 +224,7 @@ class EngineQueue:
 
 
 class Ticket:
-    """A place in the queue. `come` is called once, everything else from any thread.
+    """A place in the queue. `enter` is called once, everything else from any thread.
 
     As a context manager it leaves at the end.
 
@@ -260,7 +260,7 @@ class Ticket:
 
     @property
     def engine(self) -> EngineName | None:
-        """The engine that it is for; None before `come`."""
+        """The engine that it is for; None before `enter`."""
         return self._request.engine if self._request else None
 
     @property
@@ -269,7 +269,7 @@ class Ticket:
         with self._changed:
             return self._rules.is_alone(self._number)
 
-    def come(self, request: QueueRequest, cancel: CancelToken) -> None:
+    def enter(self, request: QueueRequest, cancel: CancelToken) -> None:
         """Wait for the turn. Raises Cancelled; leave the place then as well."""
         self._request = request
         with self._changed:

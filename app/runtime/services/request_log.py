@@ -137,13 +137,13 @@ class RequestLog:
         operation: Operation = "chat" if request.prompt is None else "text_completion"
         with self._noted(admission, operation, sampled) as running, closing(chat) as events:
             for event in events:
-                running.take(event)
+                running.add(event)
                 yield event
 
     def looked_up(
         self, operation: Operation, work: Callable[[], Found], admission: Admission
     ) -> Found:
-        """Return the result of `look` and record it as a request. Raises what `look` raises."""
+        """Return the result of `work` and record it as a request. Raises what `work` raises."""
         with self._noted(admission, operation, None) as running:
             found = work()
             running.have_read(found.tokens)
@@ -155,13 +155,13 @@ class RequestLog:
     ) -> Iterator[RunningRequest]:
         """Record a request from now until the block ends."""
         now = self.now()
-        asked, begun_at = admission.take()
+        asked, begun = admission.times()
         record = RequestRecord(
             admission.model,
             admission.engine,
             self._clock() - (now - asked),
             asked,
-            begun_at,
+            begun,
             operation,
             sampled,
         )
@@ -216,7 +216,7 @@ class Admission:
         """Record that the request gives up."""
         self._log.forget(self)
 
-    def take(self) -> tuple[float, float]:
+    def times(self) -> tuple[float, float]:
         """Return when it was made and when it was granted; now for both on every further call."""
         now = self._log.now()
         granted, self._granted = self._granted, None
@@ -232,7 +232,7 @@ class RunningRequest:
 
     def __init__(
         self,
-        begun: RequestRecord,
+        record: RequestRecord,
         gaps: Histogram,
         lock: threading.Lock,
         now: Callable[[], float],
@@ -243,9 +243,9 @@ class RunningRequest:
             gaps: Collects the seconds between its pieces of text.
             lock: Held while it changes, and by those that read its record.
         """
-        self.key = begun.model, begun.engine
+        self.key = record.model, record.engine
         self.end: RequestEnd = "cancelled"  # the reason if the caller stops early
-        self._record = begun
+        self._record = record
         self._tokens = TokenCounts()
         self._gaps = gaps
         self._lock = lock
@@ -260,7 +260,7 @@ class RunningRequest:
         tokens = tokens if tokens.generated else replace(tokens, generated=self._pieces)
         return replace(self._record, first=self._first, last=self._last, tokens=tokens)
 
-    def take(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Update the request from an event."""
         if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta | ToolCall):
             self._piece()

@@ -53,7 +53,7 @@ class Runtime:
     So `LoadingEngine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are
     called by one thread while nobody else is working in that room, and `Engine.chat` by each lease
     on its own thread. Unloading (`stop`, `stop_idle`, `unload`) waits in the same queue.
-    `measure_for`, `look_up`, `held`, `status` and `idle_s` take no turn: they look at the state of
+    `measure_for`, `look_up`, `loaded_model`, `status` and `idle_s` take no turn: they look at the state of
     the moment.
 
     Engines whose models are in this computer's memory hold one model between them; a model on
@@ -139,7 +139,7 @@ class Runtime:
         cancel: CancelToken,
         turn: Ticket | None = None,
         *,
-        alone: bool = False,
+        exclusive: bool = False,
         for_client: bool = False,
     ) -> Lease:
         """Lease a model; load it if necessary. Returns at once if it is ready and has a free place.
@@ -148,7 +148,7 @@ class Runtime:
 
         Args:
             turn: A place that was taken before; left when the lease closes or cannot be given.
-            alone: Nobody else can work in the room at the same time.
+            exclusive: Nobody else can work in the room at the same time.
             for_client: The lease is for another program.
 
         Raises:
@@ -160,7 +160,9 @@ class Runtime:
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
-            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
+            turn.enter(
+                QueueRequest(entry.engine, (entry, load_options), entry.name, exclusive), cancel
+            )
             if turn.is_alone:
                 self._prepare(entry, load_options, progress, cancel)
             if not for_client:
@@ -187,7 +189,7 @@ class Runtime:
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
-            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
+            turn.enter(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
             if turn.is_alone and not (self._is_loaded(entry, load_options) and loads.well()):
                 admission.leave()
                 turn.leave()
@@ -215,13 +217,13 @@ class Runtime:
         """Ask a loaded model for something that needs no turn.
 
         Args:
-            look: Calls methods that an engine allows during an answer.
+            work: Calls methods that an engine allows during an answer.
 
         Returns:
-            The result of `look`; None if the model is not loaded with these options.
+            The result of `work`; None if the model is not loaded with these options.
 
         Raises:
-            EngineError: `look` failed.
+            EngineError: `work` failed.
         """
         if not self._is_loaded(entry, self._loads(entry).relevant(entry, load_options)):
             return None
@@ -244,7 +246,7 @@ class Runtime:
         """
         if engine not in self._loaded or self.idle_s(engine) < after_s:
             return False
-        with self._alone(engine):
+        with self._exclusively(engine):
             # Requests made in the meantime have been answered and have reset the idle time.
             if engine not in self._loaded or self._clock() - self._used[engine] < after_s:
                 return False
@@ -258,7 +260,7 @@ class Runtime:
 
     def stop(self, engine: EngineName) -> None:
         """Unload an engine, after all requests already in the queue."""
-        with self._alone(engine):
+        with self._exclusively(engine):
             if engine in self._opened:
                 self._close(engine)
 
@@ -270,7 +272,7 @@ class Runtime:
     def leave(self) -> None:
         """Unload all engines as Hearth ends; a worker can stay for the next Hearth."""
         for name, loads in self._engines.items():
-            with self._alone(name):
+            with self._exclusively(name):
                 if name in self._opened:
                     self._forget(name)
                     loads.leave()
@@ -336,9 +338,9 @@ class Runtime:
         prepared.learn(loaded)
 
     @contextmanager
-    def _alone(self, engine: EngineName) -> Iterator[None]:
+    def _exclusively(self, engine: EngineName) -> Iterator[None]:
         with self.queue.join() as turn:
-            turn.come(QueueRequest(engine, None, "", alone=True), CancelToken())
+            turn.enter(QueueRequest(engine, None, "", exclusive=True), CancelToken())
             yield
 
     def _make_room(self, name: EngineName) -> None:

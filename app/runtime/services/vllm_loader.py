@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 class WorkerEngine(OutsideEngine[VllmPlan], Protocol):
     """An engine in its own process, which several Hearths can share."""
 
-    def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+    def adapt(self, key: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         """Change the LoRA adapters of the loaded model; return whether that was possible.
 
         Args:
-            wanted: See `share`; "" for a worker that is not shared.
+            key: See `share`; "" for a worker that is not shared.
         """
         ...
 
     def share(
         self,
-        wanted: str,
+        key: str,
         name: str,
         plan: Callable[[], VllmPlan],
         progress: Progress,
@@ -47,7 +47,7 @@ class WorkerEngine(OutsideEngine[VllmPlan], Protocol):
         Raises as `load` does.
 
         Args:
-            wanted: The key that identifies the worker.
+            key: The key that identifies the worker.
             name: The model's name.
             plan: Computes the plan if a worker has to be started.
         """
@@ -67,12 +67,12 @@ class Sharing:
     """How a worker is shared with other Hearths on this computer; by default it is not.
 
     Attributes:
-        wanted: Returns whether to share it; called at each load.
+        is_on: Returns whether to share it; called at each load.
         stays_s: Returns how many seconds it stays when this Hearth ends.
         end_unused: Ends shared workers that nobody uses.
     """
 
-    wanted: Callable[[], bool] = lambda: False
+    is_on: Callable[[], bool] = lambda: False
     stays_s: Callable[[], float] = lambda: 0.0
     end_unused: Callable[[], None] = lambda: None
 
@@ -84,7 +84,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         self,
         make: Callable[[], WorkerEngine],
         installed: Callable[[], Profile | None],
-        look: Callable[[], Hardware],
+        hardware: Callable[[], Hardware],
         advised: Callable[[ModelEntry], int | None] = lambda _: None,
         sharing: Sharing | None = None,
     ) -> None:
@@ -93,13 +93,13 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         Args:
             make: Creates the engine.
             installed: Returns the installed build of vLLM; None for none.
-            look: Detects the hardware.
+            hardware: Detects the hardware.
             advised: Returns the number of draft tokens that the catalogue advises for a model.
             sharing: How the worker is shared.
         """
         super().__init__(make)
         self._installed = installed
-        self._hardware = look
+        self._hardware = hardware
         self._advised = advised
         self._sharing = sharing or Sharing()
         self._checkpoints = CheckpointFormat()
@@ -135,7 +135,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         def plan() -> VllmPlan:
             return prepared.plan(load_options, cancel)
 
-        if not self._sharing.wanted():
+        if not self._sharing.is_on():
             self._sharing.end_unused()
             return self.engine.load(plan(), progress, cancel)
         key = self._worker_key(entry, load_options)
@@ -195,7 +195,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         """Return the key of a shared worker; "" if it is not shared."""
         from app.runtime.services.prepared_vllm_load import worker_key
 
-        return worker_key(entry, load_options) if self._sharing.wanted() else ""
+        return worker_key(entry, load_options) if self._sharing.is_on() else ""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Start the worker again after it ended by itself."""
@@ -209,7 +209,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
 
     def leave(self) -> None:
         """End the worker, or leave it running for the time of the settings."""
-        stays_s = self._sharing.stays_s() if self._sharing.wanted() else 0.0
+        stays_s = self._sharing.stays_s() if self._sharing.is_on() else 0.0
         if stays_s:
             self.engine.leave(stays_s)
         else:

@@ -33,7 +33,7 @@ def ask_for_key(
         servers: Stores the key.
         notifier: Shows errors after the dialog was closed.
         window: The window that the dialog belongs to.
-        then: Called when the key is stored, or at once if there is no such server.
+        done: Called when the key is stored, or at once if there is no such server.
     """
     profile = next(
         (server_profile for server_profile in servers.profiles() if server_profile.name == server),

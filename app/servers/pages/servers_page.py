@@ -166,7 +166,7 @@ class ServersPage(ColumnPage):
     def showEvent(self, event: QShowEvent) -> None:
         """Refresh the list of servers."""
         super().showEvent(event)
-        self._servers.look()
+        self._servers.refresh()
         self.show_servers()
 
     def add(self) -> None:

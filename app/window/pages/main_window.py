@@ -165,7 +165,7 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         had_focus = self.composer.edit.hasFocus()
         first = self._first_chat()
-        presenters.chats.drafts.keep(None, self.composer.text)
+        presenters.chats.drafts.set_text(None, self.composer.text)
         self.page = ChatPage(
             presenters.chat_page, presenters.settings.current, self.notifier, self.composer
         )
@@ -291,7 +291,7 @@ class MainWindow(WindowFrame):
 
         presenters = self.presenters
         importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
-        importer.gone.connect(self.leave)
+        importer.undone.connect(self.leave)
         return importer
 
     def page_named(self, name: str) -> QWidget:

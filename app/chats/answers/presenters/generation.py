@@ -41,7 +41,7 @@ class _Run:
     """The state of one answer, from its request until nothing works on it any more.
 
     Attributes:
-        heard: How many of its characters have been reported.
+        reported: How many of its characters have been reported.
         final: The message as it ended.
         unsaved: The message still to be saved, if saving failed; this object then stays until it is
             saved or the answer is continued.
@@ -229,7 +229,7 @@ class Generation(QObject):
         """Stop every answer, including those that wait for their turn.
 
         Args:
-            then: Called once nothing works on an answer any more.
+            done: Called once nothing works on an answer any more.
         """
         for run in self._answered:
             run.task.cancel()

@@ -47,7 +47,7 @@ class Grounding:
         self,
         path: Path,
         collections: Sequence[str],
-        taken: Container[MediaKind],
+        supported: Container[MediaKind],
         measure: Callable[[Path], Measured],
         cancel: CancelToken,
     ) -> Grounded | None:
@@ -55,7 +55,7 @@ class Grounding:
 
         Args:
             collections: Ids of the collections that ground the answer.
-            taken: The media the model takes.
+            supported: The media the model takes.
             measure: Measures the prompt of a path whose questions contain their sources.
 
         Returns:
@@ -67,11 +67,11 @@ class Grounding:
             Cancelled: `cancel` was set.
         """
         found = self.find_passages(collections, path[-2].text, cancel)
-        files = self.files_not_sent(path, taken)
+        files = self.files_not_sent(path, supported)
         if not files and not found:
             return None
         by_meaning = self._by_meaning(cancel)
-        sources = self.choose(path, files, taken, measure, found, by_meaning)
+        sources = self.choose(path, files, supported, measure, found, by_meaning)
         return self._grounded(files, sources)
 
     def ground_request(
@@ -79,7 +79,7 @@ class Grounding:
         request: ChatRequest,
         files: Sequence[AttachedFile],
         collections: Sequence[str],
-        taken: Container[MediaKind],
+        supported: Container[MediaKind],
         measure: Callable[[ChatRequest], Measured],
         cancel: CancelToken,
     ) -> tuple[ChatRequest, Grounded] | None:
@@ -107,14 +107,14 @@ class Grounding:
             return measure(with_sources(sources))
 
         by_meaning = self._by_meaning(cancel)
-        sources = choose_sources(question.text, files, measured, taken, found, by_meaning)
+        sources = choose_sources(question.text, files, measured, supported, found, by_meaning)
         return with_sources(sources), self._grounded(files, sources)
 
     def choose(
         self,
         path: Path,
         files: Sequence[AttachedFile],
-        taken: Container[MediaKind],
+        supported: Container[MediaKind],
         measure: Callable[[Path], Measured],
         found: Sequence[FoundPassage] = (),
         by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
@@ -123,15 +123,15 @@ class Grounding:
 
         def measured(sources: Sequence[PromptSource]) -> Measured:
             with_them = (*path[:-1], replace(path[-1], sources=tuple(sources)))
-            return measure(self.with_sources(with_them, files, taken))
+            return measure(self.with_sources(with_them, files, supported))
 
-        return choose_sources(path[-2].text, files, measured, taken, found, by_meaning)
+        return choose_sources(path[-2].text, files, measured, supported, found, by_meaning)
 
     def with_sources(
         self,
         path: Path,
         known: Sequence[AttachedFile] = (),
-        taken: Container[MediaKind] = ("image", "audio"),
+        supported: Container[MediaKind] = ("image", "audio"),
     ) -> tuple[StoredMessage, ...]:
         """Return a path whose questions contain what their answers received from files.
 
@@ -140,7 +140,7 @@ class Grounding:
 
         Args:
             known: Files that need not be looked up.
-            taken: The media the model takes.
+            supported: The media the model takes.
         """
         hashes = {source.document for message in path for source in message.sources}
         if not hashes:
@@ -153,7 +153,7 @@ class Grounding:
             if message.role != "user" or not sources:
                 found.append(message)
                 continue
-            text, media = prompt_message(message.text, sources, documents, taken)
+            text, media = prompt_message(message.text, sources, documents, supported)
             has_whole_text = any(
                 not source.place and source.origin not in SHOWN for source in sources
             )
@@ -162,7 +162,7 @@ class Grounding:
         return tuple(found)
 
     def files_not_sent(
-        self, path: Path, taken: Container[MediaKind] = ()
+        self, path: Path, supported: Container[MediaKind] = ()
     ) -> tuple[AttachedFile, ...]:
         """Return the files of a path whose whole text no answer before the last one has received.
 
@@ -171,7 +171,7 @@ class Grounding:
         even if its text was sent, provided the model takes pictures.
 
         Args:
-            taken: The media the model takes.
+            supported: The media the model takes.
         """
         before = [source for message in path[:-1] for source in message.sources]
         sent_as_media = {source.document for source in before if source.origin in SHOWN}
@@ -183,9 +183,10 @@ class Grounding:
             file
             for file in self._files(path, sent_as_media)
             if (kind := file.document.kind.medium) is None
-            or kind in taken
+            or kind in supported
             or file.document.sha256 in in_question
-            if file.document.sha256 not in sent_whole or ("image" in taken and file.document.pages)
+            if file.document.sha256 not in sent_whole
+            or ("image" in supported and file.document.pages)
         )
 
     def files(self, path: Path) -> tuple[AttachedFile, ...]:

@@ -69,14 +69,14 @@ class AnswerInProgress:
         """Return the message with the text written so far.
 
         Args:
-            heard: Limit the text to this many of the characters that have arrived.
+            characters: Limit the text to this many of the characters that have arrived.
         """
         return self._growing.onto(message, characters)
 
-    def take(self, event: E) -> E:
+    def record(self, event: E) -> E:
         """Record what an event says about the answer, and return the event."""
         if isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
-            self._growing.take(event)
+            self._growing.add(event)
         elif isinstance(event, Ready):
             self._ready = event
         elif isinstance(event, AnswerRecord):
@@ -134,7 +134,7 @@ class GrowingAnswer:
         running = 0.0 if self._began is None else self._now() - self._began
         return self._reasoned_s + running
 
-    def take(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
+    def add(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
         """Add a piece of text or reasoning, or move the text so far to the reasoning."""
         with self._lock:
             if not self._runs or self._runs[-1][0] is not type(event):
@@ -159,7 +159,7 @@ class GrowingAnswer:
             self._end_reasoning()
 
     def onto(self, message: StoredMessage, characters: int = maxsize) -> StoredMessage:
-        """Return the message with the answer so far, or with only `heard` characters of it."""
+        """Return the message with the answer so far, or with only so many `characters` of it."""
         text, reasoning = self._before.text, self._before.reasoning
         with self._lock:
             for kind, pieces in self._runs:

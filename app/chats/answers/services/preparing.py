@@ -200,10 +200,10 @@ class Preparing:
         return most
 
     def require_senses(
-        self, attachments: Sequence[Attachment], taken: frozenset[MediaKind], entry: ModelEntry
+        self, attachments: Sequence[Attachment], supported: frozenset[MediaKind], entry: ModelEntry
     ) -> None:
         """Refuse a picture or sound that the model does not take. Raises MediaUnsupported."""
-        require_senses(attachments, taken, entry, self._projectors)
+        require_senses(attachments, supported, entry, self._projectors)
 
     def media_problem(
         self,

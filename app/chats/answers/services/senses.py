@@ -33,7 +33,7 @@ def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:
     return ALL
 
 
-def taken_by(loaded: LoadedModel) -> frozenset[MediaKind]:
+def supported_by(loaded: LoadedModel) -> frozenset[MediaKind]:
     """Return the media a loaded model takes, counting those that its server does not mention."""
     senses: dict[MediaKind, bool | None] = {"image": loaded.sees, "audio": loaded.hears}
     return frozenset(kind for kind, has in senses.items() if has is not False)
@@ -41,7 +41,7 @@ def taken_by(loaded: LoadedModel) -> frozenset[MediaKind]:
 
 def require_senses(
     attachments: Iterable[Attachment],
-    taken: frozenset[MediaKind],
+    supported: frozenset[MediaKind],
     entry: ModelEntry,
     projectors: OffersProjectors | None = None,
 ) -> None:
@@ -55,7 +55,7 @@ def require_senses(
     """
     for attachment in attachments:
         kind = attachment.kind.medium
-        if kind is not None and kind not in taken:
+        if kind is not None and kind not in supported:
             offer = None
             if projectors is not None and entry.projector is None:
                 offer = projectors.offer(entry)

@@ -64,7 +64,7 @@ def choose_sources(
     question: str,
     files: Sequence[AttachedFile],
     measure: Measure,
-    taken: Container[MediaKind] = (),
+    supported: Container[MediaKind] = (),
     found: Sequence[FoundPassage] = (),
     by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
 ) -> tuple[PromptSource, ...]:
@@ -78,7 +78,7 @@ def choose_sources(
 
     Raises whatever `measure` and `by_meaning` raise.
     """
-    attached = _attached(question, files, measure, taken, by_meaning) if files else ()
+    attached = _attached(question, files, measure, supported, by_meaning) if files else ()
     return (*attached, *_of_collections(attached, found, measure)) if found else attached
 
 
@@ -86,12 +86,12 @@ def _attached(
     question: str,
     files: Sequence[AttachedFile],
     measure: Measure,
-    taken: Container[MediaKind],
+    supported: Container[MediaKind],
     by_meaning: ByMeaning,
 ) -> tuple[PromptSource, ...]:
     """Choose the parts of attached files that go into a prompt."""
     media = tuple(source for file in files for source in _media_of(file))
-    scans = [file for file in files if "image" in taken and file.document.pages]
+    scans = [file for file in files if "image" in supported and file.document.pages]
     read = [
         file
         for file in files

@@ -66,7 +66,7 @@ class ChatThinking(QObject):
         held = self._chat.settings
         if held.model != self._model:
             self._model = held.model
-            self._thinking.look(held.model)
+            self._thinking.request(held.model)
         choice = ""
         if held.thinking == OFF:
             choice = OFF

@@ -173,7 +173,9 @@ class DraftFiles(QObject):
             on=STORE,
         )
 
-    def look(self, sha256: str, draw: Callable[[bytes], T], done: Callable[[T], object]) -> None:
+    def draw_preview(
+        self, sha256: str, draw: Callable[[bytes], T], done: Callable[[T], object]
+    ) -> None:
         """Draw an attached picture on another thread.
 
         Neither function is called if the picture is not in the store.

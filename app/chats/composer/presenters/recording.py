@@ -20,13 +20,13 @@ class Recording(QObject):
     Signals:
         going(seconds): The length of the running recording; None after it has ended.
         recorded(sound): A recording is complete; its bytes.
-        hears(model, hears): Whether the model with this name or id accepts sound.
+        can_hear(model, accepts_sound): Whether the model with this name or id accepts sound.
         failed(error): The recording or the check failed.
     """
 
     going = Signal(object)
     recorded = Signal(bytes)
-    hears = Signal(str, bool)
+    can_hear = Signal(str, bool)
     failed = Signal(Exception)
 
     def __init__(
@@ -40,7 +40,7 @@ class Recording(QObject):
         self._task: Task | None = None
         self._is_wanted = True
 
-    def look(self, model: str) -> None:
+    def check_model(self, model: str) -> None:
         """Check whether a model accepts sound; only the result of the latest call is emitted."""
 
         def work() -> bool:
@@ -48,11 +48,11 @@ class Recording(QObject):
 
         def failed(error: Exception) -> None:
             if isinstance(error, UserError):
-                self.hears.emit(model, False)
+                self.can_hear.emit(model, False)
             else:
                 self.failed.emit(error)
 
-        self._latest.run(work, lambda found: self.hears.emit(model, found), failed)
+        self._latest.run(work, lambda found: self.can_hear.emit(model, found), failed)
 
     def begin(self) -> None:
         """Start a recording, unless one is running."""
@@ -69,7 +69,7 @@ class Recording(QObject):
         if self._task is not None:
             self._task.cancel()
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """End the recording and discard it."""
         self._is_wanted = False
         self.stop()

@@ -147,7 +147,7 @@ class ChatContext(QObject):
         self._typing.stop()
         options = AnswerOptions({"overflow": self._new if self._chat.id is None else None})
         draft, files = self._composer.text.strip(), self._files.attachments
-        self._uses.look(self._chat.id, draft, options, known, files)
+        self._uses.measure(self._chat.id, draft, options, known, files)
 
     def may_send(self, text: str) -> bool:
         """Return whether to send the message; show the warning or the hindrance if not.
@@ -162,7 +162,7 @@ class ChatContext(QObject):
         if self._use is not None:
             # The latest typing is only estimated, but that is little.
             use = replace(self._use.with_draft(text), exact=self._use.exact)
-        if self._sure or use is None or not use.asks_first(told=self._is_told):
+        if self._sure or use is None or not use.asks_first(user_knows=self._is_told):
             self.warning.hide()
             return True
         self.warning.show_use(use)

@@ -76,7 +76,7 @@ class Compacting:
                 after = model.measure(replace(request, messages=shorter.messages), cancel)
                 if after.total >= measured.total:
                     raise _NoSummary(N_("The summary is no shorter than what it replaces."))
-                self._summaries.keep(summary)
+                self._summaries.save(summary)
             except (_NoSummary, UserError) as error:
                 why = error.why if isinstance(error, UserError) else str(error)
                 yield Compaction("failed", len(measured.left), why=why)

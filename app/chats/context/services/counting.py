@@ -78,11 +78,11 @@ class Counting:
         prepared = self._preparing.prepare(settings, options, chat_id)
         system_prompt = prepared.settings.system_prompt
         measure = self._measuring(prepared, before)
-        taken = expected_of(prepared.entry)
+        supported = expected_of(prepared.entry)
         path = self._grounded(
-            path, lambda messages: measure(prompt_of(messages, system_prompt))[0], taken
+            path, lambda messages: measure(prompt_of(messages, system_prompt))[0], supported
         )
-        sent = self._grounding.with_sources(path, taken=taken)
+        sent = self._grounding.with_sources(path, supported=supported)
         summary = None
         if chat_id is not None and prepared.settings.overflow == "compact":
             summary = in_effect(sent, self._summaries.of_chat(chat_id))
@@ -93,7 +93,7 @@ class Counting:
         if any(message.sources for message in path):
             bare = _without_files(path, sent, system_prompt, summary)
             own = (bare, measure(bare)[0])
-            files = self._files(path, prompt, measured, own[1], taken)
+            files = self._files(path, prompt, measured, own[1], supported)
         return use_of(
             prompt,
             measured,
@@ -146,13 +146,13 @@ class Counting:
         return self.use(chat_id, draft, settings, options, attachments)
 
     def _grounded(
-        self, path: Path, measure: Callable[[Path], Measured], taken: frozenset[MediaKind]
+        self, path: Path, measure: Callable[[Path], Measured], supported: frozenset[MediaKind]
     ) -> Path:
         """Return a path whose last answer has the sources that it would get from files."""
-        files = self._grounding.files_not_sent(path, taken)
+        files = self._grounding.files_not_sent(path, supported)
         if not files:
             return path
-        sources = self._grounding.choose(path, files, taken, measure)
+        sources = self._grounding.choose(path, files, supported, measure)
         return (*path[:-1], replace(path[-1], sources=sources))
 
     def _files(
@@ -161,7 +161,7 @@ class Counting:
         prompt: ChatPrompt,
         measured: Measured,
         own: Measured,
-        taken: frozenset[MediaKind],
+        supported: frozenset[MediaKind],
     ) -> tuple[FileUse, ...]:
         """Return how much of each file is in the prompt.
 
@@ -173,7 +173,7 @@ class Counting:
         found = {
             file.document.sha256: _InPrompt(file)
             for file in self._grounding.files(path)
-            if (kind := file.document.kind.medium) is None or kind in taken
+            if (kind := file.document.kind.medium) is None or kind in supported
         }
         new = {
             attachment.sha256

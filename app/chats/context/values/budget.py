@@ -151,20 +151,20 @@ class ContextUse:
         """Tokens of the pinned parts."""
         return sum(part.tokens for part in self.parts if part.pinned)
 
-    def asks_first(self, *, told: bool) -> bool:
+    def asks_first(self, *, user_knows: bool) -> bool:
         """Return whether to warn before this is sent.
 
         An estimate has to be clearly too large.
 
         Args:
-            told: Whether the user knows that messages are left out.
+            user_knows: Whether the user knows that messages are left out.
         """
         if not self.context:
             return False
         over = self.total > self.room * (1 if self.exact else _DOUBT)
         if self.prompt >= self.context * (1 if self.exact else _DOUBT):
             return True
-        return over and (self.policy == "stop" or (self.policy == "leave_out" and not told))
+        return over and (self.policy == "stop" or (self.policy == "leave_out" and not user_knows))
 
     def with_draft(self, draft: str) -> ContextUse:
         """Return the use with another draft, estimated from its length in bytes."""

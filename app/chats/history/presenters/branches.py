@@ -51,14 +51,14 @@ class Branches(QObject):
 
     def forks(self, chat_id: str, path: Sequence[str]) -> dict[str, Fork]:
         """Return the fork at each message of a path that has siblings."""
-        siblings = self._store.beside(chat_id)
+        siblings = self._store.siblings(chat_id)
         return {
             message_id: Fork(siblings[message_id], siblings[message_id].index(message_id))
             for message_id in path
             if message_id in siblings
         }
 
-    def told(self, chat_id: str) -> tuple[Tree, str | None]:
+    def tree(self, chat_id: str) -> tuple[Tree, str | None]:
         """Return all branches with the beginnings of their messages, and the shown leaf."""
         return self._store.tree_with_words(chat_id), self._store.leaf(chat_id)
 

@@ -36,7 +36,7 @@ class BranchStore:
         with self._database.read() as db:
             return _tree(db, chat_id)
 
-    def beside(self, chat_id: str) -> dict[str, tuple[str, ...]]:
+    def siblings(self, chat_id: str) -> dict[str, tuple[str, ...]]:
         """Return the siblings of each message that has some, including itself, in written order.
 
         The database finds them: reading a long chat completely takes longer than a frame.
@@ -161,7 +161,7 @@ class BranchStore:
         """Remove a message and everything that follows it, on every branch.
 
         Args:
-            seen: By message, the leaf of the path that was last shown with it, to choose the next
+            last_shown: By message, the leaf of the path that was last shown with it, to choose the next
                 path.
         """
         now = time.time()

@@ -39,7 +39,7 @@ class Fork:
     ids: tuple[str, ...]
     at: int
 
-    def beside(self, step: int) -> str | None:
+    def sibling(self, step: int) -> str | None:
         """Return the sibling `step` places further on; None if there is none."""
         place = self.at + step
         return self.ids[place] if 0 <= place < len(self.ids) else None
@@ -115,7 +115,7 @@ class Tree:
         """Return the leaf of the path to show for a message: the last one shown, else the newest.
 
         Args:
-            seen: By message, the leaf that was shown with it; a leaf that no longer exists is
+            last_shown: By message, the leaf that was shown with it; a leaf that no longer exists is
                 ignored.
         """
         leaf = last_shown.get(message_id, message_id)
@@ -128,10 +128,10 @@ class Tree:
         """Return the leaf to show once a message is removed: that of a sibling, else its parent.
 
         Args:
-            seen: By message, the leaf that was shown with it.
+            last_shown: By message, the leaf that was shown with it.
         """
         fork = self.fork(message_id)
-        neighbour = (fork.beside(-1) or fork.beside(1)) if fork else None
+        neighbour = (fork.sibling(-1) or fork.sibling(1)) if fork else None
         if neighbour is not None:
             return self.leaf_of(neighbour, last_shown)
         node = self.by_id.get(message_id)

@@ -65,7 +65,7 @@ class Search:
         self, db: sqlite3.Connection, match: str, terms: tuple[Term, ...], limit: int
     ) -> list[Hit]:
         hits = self._titles(db, match, terms, min(limit, _TITLES))
-        titled = self._told(hits)
+        titled = self._titled(hits)
         in_chat: dict[str, int] = {}
         for row in self._rows(db, "messages", _IN_MESSAGES, match):
             if len(hits) >= limit:
@@ -85,7 +85,7 @@ class Search:
         hits = [Hit(chat_of(row), None, *snippet(row["title"], terms)) for row in rows]
         return sorted(hits, key=lambda hit: hit.chat.updated, reverse=True)
 
-    def _told(self, hits: list[Hit]) -> set[str]:
+    def _titled(self, hits: list[Hit]) -> set[str]:
         """Return the chats whose title repeats their first message, so that one hit is enough.
 
         Chats whose first message was edited are excluded: their title can be of a version that is

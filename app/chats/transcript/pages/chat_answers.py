@@ -242,7 +242,7 @@ class ChatAnswers(QObject):
             return
         from app.chats.transcript.pages.tree_dialog import TreeDialog
 
-        tree, leaf = self._branches.told(chat_id)
+        tree, leaf = self._branches.tree(chat_id)
         dialog = TreeDialog(tree, leaf, self._window)
         dialog.chosen.connect(lambda message_id: self._branches.go(chat_id, message_id))
         dialog.open()
@@ -269,7 +269,7 @@ class ChatAnswers(QObject):
 
     def _go(self, step: int, message: StoredMessage) -> None:
         fork = self._forks.get(message.id)
-        beside = fork.beside(step) if fork else None
+        beside = fork.sibling(step) if fork else None
         if beside is not None:
             self._branches.go(message.chat_id, beside)
 

@@ -102,7 +102,7 @@ class DocumentsPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Refresh the collections and look for an embedding model."""
         super().showEvent(event)
-        self._collections.look()
+        self._collections.refresh()
         self._collections.look_for_embedder()
         self._collections.work()
 

@@ -129,9 +129,9 @@ class Indexing:
             index.note(to_read[start : start + _NOTED])
         ids = [file.id for file in missing.values()]
         for start in range(0, len(ids), _FILES):
-            index.note(gone=ids[start : start + _FILES])
+            index.note(removed=ids[start : start + _FILES])
         index.keep_devices({**index.devices(), **result.devices})
-        index.looked(time.time(), result.left_out, result.troubles)
+        index.record_scan(time.time(), result.left_out, result.troubles)
 
     def _moved(
         self, result: ScanResult, known: dict[bytes, TrackedFile], missing: dict[bytes, TrackedFile]
@@ -194,7 +194,7 @@ class Indexing:
             late = time.monotonic() - began > _SECONDS
             if number == len(files) or characters > _CHARACTERS or late:
                 began_saving = time.monotonic()
-                self._index.keep(batch)
+                self._index.store_texts(batch)
                 self._politeness.rest(time.monotonic() - began_saving)
                 yield step
                 batch, step, characters, began = [], [], 0, time.monotonic()

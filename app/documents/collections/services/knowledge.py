@@ -157,7 +157,7 @@ class Knowledge:
         """Return the state of a collection's index. Raises CollectionUnknown and SearchBroken."""
         found = self.find(collection)
         index = self._index(found.id)
-        counts, (scanned_at, left_out, troubles) = index.counts(), index.last_look()
+        counts, (scanned_at, left_out, troubles) = index.counts(), index.last_scan()
         searched, chosen = self._models(index)
         coming = chosen is not None and searched is not None and chosen.key != searched.key
         return CollectionState(

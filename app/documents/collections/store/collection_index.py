@@ -284,19 +284,19 @@ class CollectionIndex:
         self,
         seen: Iterable[SeenFile] = (),
         moved: Iterable[tuple[int, SeenFile]] = (),
-        gone: Iterable[int] = (),
+        removed: Iterable[int] = (),
     ) -> None:
         """Record the result of a scan.
 
         Args:
             seen: New and changed files, which have to be read.
             moved: The ids of files in the index, and their new places.
-            gone: The ids of files that no longer exist.
+            removed: The ids of files that no longer exist.
         """
-        gone = list(gone)
+        removed = list(removed)
         with self._file.write() as db:
-            text_ids = _texts_of(db, gone)
-            db.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in gone])
+            text_ids = _texts_of(db, removed)
+            db.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in removed])
             db.executemany(
                 "UPDATE files SET path = ?, name = ?, size = ?, mtime_ns = ? WHERE id = ?",
                 [(*_row(file), file_id) for file_id, file in moved],
@@ -319,7 +319,7 @@ class CollectionIndex:
                 (None, None) if path is None else (os.fsencode(path),) * 2,
             )
 
-    def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
+    def record_scan(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
         """Record when the folders were scanned, and which parts could not be."""
         with self._file.write() as db:
             _set_fact(db, "looked", str(when))
@@ -333,8 +333,8 @@ class CollectionIndex:
                 ],
             )
 
-    def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
-        """Return what `looked` recorded last."""
+    def last_scan(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
+        """Return what `record_scan` recorded last."""
         with self._file.read() as db:
             when, left_out = _fact(db, "looked"), _fact(db, "left_out")
             troubles = tuple(
@@ -381,7 +381,7 @@ class CollectionIndex:
                 self._forget_texts(db, text_ids)
         return row is not None
 
-    def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
+    def store_texts(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
         """Store the texts of files that were read, or why they could not be read."""
         with self._file.write() as db:
             text_ids = _texts_of(db, [file.id for file, _ in read])

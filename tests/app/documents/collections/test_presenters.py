@@ -178,10 +178,10 @@ def test_an_index_that_cannot_be_opened_is_told_once_and_hides_no_other(
     collections.failed.connect(errors.append)
     other = app.knowledge.create("Other")
     (app.folder.knowledge / f"{other.id}.db").mkdir()
-    collections.look()
+    collections.refresh()
     qtbot.waitUntil(lambda: len(collections.states) == 2)
     assert [it.files for it in collections.states] == [0, 40]
     qtbot.waitUntil(lambda: len(errors) == 1)
-    collections.look()
+    collections.refresh()
     until_calm(qtbot, tasks)
     assert len(errors) == 1

@@ -42,7 +42,7 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
     idle = IdleStop(runtime, lambda: minutes[0], tasks, parent=tasks)
     stopped: list[bool] = []
     idle.stopped.connect(lambda: stopped.append(True))
-    idle.look()
+    idle.check()
     assert not worker.closed, "there is nothing to end"
     entry = ModelEntry("m", "M", TARGET, engine="vllm")
 
@@ -50,7 +50,7 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
         return runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())
 
     def look_and_wait() -> None:
-        idle.look()
+        idle.check()
         qtbot.waitUntil(lambda: not idle.is_looking)
 
     lease().close()

@@ -15,8 +15,8 @@ ROOMS: dict[EngineName, str] = {"llamacpp": "memory", "vllm": "memory", "remote"
 AT_ONCE: dict[EngineName, int] = {"llamacpp": 1, "vllm": 3, "remote": 2}
 
 
-def want(engine: EngineName, key: str = "m", *, alone: bool = False) -> QueueRequest:
-    return QueueRequest(engine, key, f"{key} in {engine}", alone)
+def want(engine: EngineName, key: str = "m", *, exclusive: bool = False) -> QueueRequest:
+    return QueueRequest(engine, key, f"{key} in {engine}", exclusive)
 
 
 def asked(rules: QueueRules, what: QueueRequest) -> int:
@@ -159,7 +159,7 @@ def test_one_that_leaves_without_a_word_lets_the_others_go_on() -> None:
 def test_alone_is_alone_to_its_end() -> None:
     rules = QueueRules(ROOMS)
     first = begun(rules, "vllm")
-    measured = asked(rules, want("vllm", alone=True))
+    measured = asked(rules, want("vllm", exclusive=True))
     rules.leave(first)
     rules.ready(measured, 3)
     late = asked(rules, want("vllm"))
@@ -210,7 +210,7 @@ class Play:
         if self.silent:
             number = self.silent.pop(self.dice.randrange(len(self.silent)))
             engine = self.dice.choice(list(ROOMS))
-            wanted = want(engine, self.dice.choice("mn"), alone=self.dice.random() < 0.1)
+            wanted = want(engine, self.dice.choice("mn"), exclusive=self.dice.random() < 0.1)
             self.waiting[number] = wanted
             self.rules.request(number, wanted)
 

@@ -152,7 +152,7 @@ def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
     request = ChatRequest((Message("user", "Hello?"),), Sampling(temperature=0.0))
     entry = house.library.find(STARTER_CHECKPOINT)
     with house.runtime.lease(
-        entry, LoadOptions(), lambda _: None, CancelToken(), alone=True
+        entry, LoadOptions(), lambda _: None, CancelToken(), exclusive=True
     ) as lease:
         lease.check_mtp(request, 2, CancelToken())
     assert house.runtime.idle_s("vllm") == 0.0

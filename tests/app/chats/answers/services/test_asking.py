@@ -41,7 +41,7 @@ def test_one_model_that_was_stopped_and_went_on_has_begun_it_itself() -> None:
 
 def test_an_answer_of_which_nothing_came_was_begun_by_nobody() -> None:
     answer = with_request(
-        begun(EMPTY, AnswerRecord("Guide", "Guide")), AnswerRecord("Large", "Large")
+        with_request(EMPTY, AnswerRecord("Guide", "Guide")), AnswerRecord("Large", "Large")
     )
     assert (kept(answer).parts, kept(answer).before) == (1, ())
 
