@@ -184,48 +184,58 @@ class App:
 
     @once
     def search(self) -> Search:
+        """The search in chats."""
         return Search(self.index, self.database)
 
     @once
     def snapshots(self) -> Snapshots:
+        """The copies of the database, made daily and on request."""
         return Snapshots(self.folder.snapshots, self.folder.database)
 
     @once
     def assistants(self) -> AssistantStore:
+        """The assistants as they are stored."""
         return AssistantStore(self.database)
 
     @once
     def prompts(self) -> PromptStore:
+        """The prompts that the user keeps."""
         return PromptStore(self.database)
 
     @once
     def imports(self) -> ImportStore:
+        """The store that imported chats are added to."""
         from app.exchange.store.imports import ImportStore
 
         return ImportStore(self.database)
 
     @once
     def answers(self) -> Answers:
+        """Writes answers: for stored chats, scratch chats and other programs."""
         compacting = Compacting(SummaryStore(self.database))
         return Answers(self.chats, self.preparing, self.runtime, compacting, self.grounding)
 
     @once
     def preparing(self) -> Preparing:
+        """Finds the model and the settings of an answer."""
         layers = ChatLayers(ChatSettingsStore(self.database), self.assistants)
         return Preparing(self.library, layers, self.choice, self.local_fallback, self.projectors)
 
     @once
     def grounding(self) -> Grounding:
+        """Finds the files and passages that go into a prompt."""
         return Grounding(DocumentStore(self.database), self.knowledge)
 
     @once
     def documents(self) -> Documents:
+        """Reads attached files and stores their text."""
         return Documents(
             DocumentReader(), FileCopies(self.folder.attachments), self.knowledge.paths_of
         )
 
     @once
     def citing(self) -> Citing:
+        """Checks the quotes in answers against their files."""
         return Citing(self.grounding, self.documents.state_of)
 
     @once
@@ -254,18 +264,23 @@ class App:
 
     @once
     def ledger(self) -> Ledger:
+        """The list of all connections that Hearth made."""
         return Ledger(self.database)
 
     @once
     def gate(self) -> Gate:
+        """The one way out of this computer."""
         return Gate(self.ledger.add, self.offline)
 
     @once
     def secrets(self) -> Secrets:
+        """Keys and tokens, in the system's keyring."""
         return Secrets()
 
     @once
     def tokens(self) -> Tokens:
+        """The tokens for accounts such as that of the Hub."""
+
         def account_of(token: str) -> str:
             """Return the account of a token; uses this token instead of the stored one."""
             from app.models.hub.client import Hub
@@ -276,10 +291,12 @@ class App:
 
     @once
     def servers(self) -> Servers:
+        """The user's servers and their keys."""
         return Servers(ServerStore(self.database), self.secrets, self.gate)
 
     @once
     def api_keys(self) -> ApiKeys:
+        """The keys of programs that use Hearth's server."""
         return ApiKeys(self.secrets, ApiClientStore(self.database))
 
     @once
@@ -301,12 +318,15 @@ class App:
 
     @once
     def hub(self) -> Hub:
+        """The client of the Hugging Face Hub."""
         from app.models.hub.client import Hub
 
         return Hub(self.gate, self.tokens.for_hub)
 
     @once
     def downloads(self) -> DownloadQueue:
+        """The queue of downloads, with the limits of the settings."""
+
         def pace() -> DownloadLimits:
             now = self.settings.read()
             return DownloadLimits(now.download_limit * MB, now.download_parallel)
@@ -337,6 +357,8 @@ class App:
 
     @once
     def library(self) -> Library:
+        """The models on this computer and on the user's servers."""
+
         def further() -> list[ModelEntry]:
             """List the models that are not files of their own on this computer."""
             servers = self.servers
@@ -352,10 +374,12 @@ class App:
 
     @once
     def manager(self) -> ModelManager:
+        """Imports, moves and removes models."""
         return ModelManager(self.library, self._models, self._collection)
 
     @once
     def metadata(self) -> MetadataEditor:
+        """Edits the metadata in model files; unloads a model before that."""
         from app.models.library.services.editing import MetadataEditor
 
         def unload(entry: ModelEntry) -> None:
@@ -367,20 +391,24 @@ class App:
 
     @once
     def projectors(self) -> Projectors:
+        """Finds projectors that can be downloaded."""
         return Projectors(self.recommending.catalogue, lambda: self.hub)
 
     @once
     def recommending(self) -> Recommending:
+        """Recommends models for this computer."""
         return Recommending(
             CATALOGUE, self.folder.root, default_root, self.detect_hardware, lambda: self.hub
         )
 
     @once
     def advise(self) -> Advise:
+        """Returns the advised depth of drafts for a model."""
         return with_catalogue(self.recommending.catalogue)
 
     @once
     def fitting(self) -> Fitting:
+        """Estimates whether models fit into memory."""
         from app.models.library.services.fitting import Fitting
         from app.models.library.store.load_records import LoadStore
         from app.wiring.devices import hardware_detector
@@ -399,6 +427,7 @@ class App:
 
     @once
     def devices(self) -> DeviceTrials:
+        """The trials of graphics cards."""
         from app.wiring.devices import device_trials
 
         return device_trials(self.folder.root, STARTER)
@@ -409,6 +438,7 @@ class App:
 
     @once
     def vllm(self) -> LocalVllm:
+        """vLLM on this computer: its installation and its workers."""
         return LocalVllm(
             self.folder.engines,
             self.ledger.add,
@@ -428,24 +458,29 @@ class App:
 
     @once
     def speeds(self) -> MeasuredSpeeds:
+        """The speeds that benchmarks measured."""
         return MeasuredSpeeds(self.folder.root / "speeds.json")
 
     @once
     def advisor(self) -> EngineAdvisor:
+        """Compares the engines for this computer."""
         return EngineAdvisor(system(), self.vllm, self.servers, self.speeds)
 
     @once
     def choice(self) -> EngineChoice:
+        """Chooses the engine that answers."""
         return EngineChoice(
             self.library, self.recommending, self.settings, self.vllm, self.advisor, self.runtime
         )
 
     @once
     def local_fallback(self) -> LocalFallback:
+        """Chooses a local model for chats whose user has not chosen one."""
         return LocalFallback(self.library.shelf, self.servers.leaves)
 
     @once
     def runtime(self) -> Runtime:
+        """Loads models and lends them to answers."""
         vllm = self.vllm.loads(self.recommending.advised_depth)
         llama = self._llama_loader()
         runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoader(self._remote)})
@@ -481,6 +516,8 @@ class App:
 
     @once
     def tracing(self) -> Tracing:
+        """Sends traces of requests to the endpoint of the settings."""
+
         def send(endpoint: str, body: bytes) -> None:
             from app.net.monitoring import send_traces
 
@@ -500,12 +537,14 @@ class App:
 
     @once
     def bench(self) -> Bench:
+        """Measures one answer at a time."""
         from app.activity.services.measuring.bench import Bench
 
         return Bench(self.runtime)
 
     @once
     def many_bench(self) -> ManyBench:
+        """Measures several answers at once."""
         from app.activity.services.measuring.bench_many import ManyBench
 
         return ManyBench(self.runtime)

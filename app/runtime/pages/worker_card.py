@@ -28,7 +28,8 @@ class WorkerCard(Panel):
     """The card of the vLLM worker.
 
     Signals:
-        refresh_due(): The worker's state needs a refresh; emitted regularly while the card is visible.
+        refresh_due(): The worker's state needs a refresh; emitted regularly while the card is
+            visible.
         stop(): The user wants to stop the worker.
     """
 

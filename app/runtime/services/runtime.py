@@ -53,8 +53,8 @@ class Runtime:
     So `LoadingEngine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are
     called by one thread while nobody else is working in that room, and `Engine.chat` by each lease
     on its own thread. Unloading (`stop`, `stop_idle`, `unload`) waits in the same queue.
-    `measure_for`, `look_up`, `loaded_model`, `status` and `idle_s` take no turn: they look at the state of
-    the moment.
+    `measure_for`, `look_up`, `loaded_model`, `status` and `idle_s` take no turn: they look at the
+    state of the moment.
 
     Engines whose models are in this computer's memory hold one model between them; a model on
     another server needs none of it, and answers at the same time.

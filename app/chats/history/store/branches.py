@@ -161,8 +161,8 @@ class BranchStore:
         """Remove a message and everything that follows it, on every branch.
 
         Args:
-            last_shown: By message, the leaf of the path that was last shown with it, to choose the next
-                path.
+            last_shown: By message, the leaf of the path that was last shown with it, to choose
+                the next path.
         """
         now = time.time()
         with self._database.write() as db:

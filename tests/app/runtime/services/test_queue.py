@@ -268,7 +268,7 @@ class Play:
         outside = [number for number, it in self.waiting.items() if ROOMS[it.engine] == room]
         came = self.came.get(room, [])
         assert came == sorted(came), "somebody has overtaken"
-        if self.loading & set(there) or any(it.alone for it in there.values()):
+        if self.loading & set(there) or any(it.exclusive for it in there.values()):
             assert len(there) == 1, "something is at work beside a load"
         elif there:
             assert len({(it.engine, it.key) for it in there.values()}) == 1
