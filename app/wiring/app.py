@@ -438,7 +438,7 @@ class App:
 
     @once
     def vllm(self) -> LocalVllm:
-        """vLLM on this computer: its installation and its workers."""
+        """The vLLM of this computer: its installation and its workers."""
         return LocalVllm(
             self.folder.engines,
             self.ledger.add,

@@ -143,7 +143,7 @@ def print_answer(
 
     Args:
         think: Thinking as requested, on or off; a note is printed if that has no effect.
-        said: Notes on the engine that were printed before and are not repeated; new ones are added.
+        reported: Notes on the engine that were printed before and are not repeated; new ones are added.
         files: Returns the files in the answer's prompt, given its sources; its quotes are checked
             against them.
         collections: The collections that ground the answer.

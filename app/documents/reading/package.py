@@ -53,7 +53,7 @@ class XmlReader:
         raise Unreadable(Fault.DAMAGED)
 
     def close(self) -> None:
-        pass
+        """Do nothing: there is no result to return to the parser."""
 
 
 class _Tree(ET.TreeBuilder):

@@ -58,7 +58,7 @@ def shifted(before: str, shift: Shift, text: str, after: str = "") -> str:
 
     Args:
         before: The text before it.
-        behind: The text after it.
+        after: The text after it.
     """
     if signs := _translated(text, _RAISED if shift == "raised" else _LOWERED):
         return signs

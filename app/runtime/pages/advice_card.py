@@ -75,7 +75,7 @@ class ComparisonTable(QWidget):
         """Show the rows.
 
         Args:
-            suits: The engine that suits this computer; its name is highlighted.
+            suitable: The engine that suits this computer; its name is highlighted.
         """
         empty(self._grid)
         for column, engine in enumerate(_ENGINES, start=1):
