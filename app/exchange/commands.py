@@ -56,9 +56,9 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     if not chats:
         raise ChatNotFound(
             N_("There is no chat to export."),
-            N_("None was named, and the folder holds none.")
+            N_("No chat was named, and the folder is empty.")
             if args.folder
-            else N_("None was named."),
+            else N_("No chat was named."),
             N_(
                 "Name one by its id; `hearth chats list` shows all, or name a folder with --folder."
             ),
@@ -110,7 +110,7 @@ def _nothing_found(files: Sequence[FileFound]) -> NothingImported:
     reasons_text = " ".join(reasons[:_REASONS])
     return NothingImported(
         N_("No chat was read."),
-        N_("{words} And {more} more like that.", words=reasons_text, more=f"{more:,}")
+        N_("{words} And {more} more reasons.", words=reasons_text, more=f"{more:,}")
         if more > 0
         else reasons_text or N_("Nothing was named."),
         N_("Name a file that another program has exported, a folder of such files, or an archive."),

@@ -82,15 +82,14 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     saved = servers.save(profile, key, take_key=args.keep_key)
     status = servers.key_status(saved)
     if key == "":
-        out.note(N_("No key came, so none is kept for “{name}”.", name=saved.name))
+        out.note(N_("No key was entered, so none is stored for “{name}”.", name=saved.name))
     if parted:
         out.note(
             N_(
-                "The key of “{name}” was for {parted} alone, and is forgotten: with --key-stdin "
-                "you "
-                "give it for this address.",
+                "The key of “{name}” was for {origin} only and was deleted. Enter it for this "
+                "address with --key-stdin.",
                 name=saved.name,
-                parted=parted,
+                origin=parted,
             )
         )
     elif before and before.origin != saved.origin and key is None and status.present:
@@ -104,22 +103,22 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     if key and status.place == "environment":
         out.note(
             N_(
-                "{name} in the environment wins over the key that was kept.",
+                "{name} in the environment is used instead of the stored key.",
                 name=key_variable(saved.name),
             )
         )
     if key and status.place == "memory":
         out.note(
             N_(
-                "The key was not kept: this system has no keyring, and Hearth writes no key into a "
-                "file. Set {name} in the environment.",
+                "The key was not stored: this system has no keyring, and Hearth writes no key "
+                "into a file. Set {name} in the environment.",
                 name=key_variable(saved.name),
             )
         )
     if not saved.encrypted and not is_loopback(saved.host):
         out.note(
             N_(
-                "What you ask goes to {host} without encryption: use https:// where others can "
+                "Your messages go to {host} without encryption: use https:// if others can "
                 "listen on the network.",
                 host=saved.host,
             )
@@ -127,7 +126,7 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     out.value(
         _described(saved, None) | {"key": status.place},
         lambda: N_(
-            "Kept “{name}”; `hearth servers test {kept_name}` asks what is there.",
+            "Saved “{name}”; `hearth servers test {kept_name}` shows what it offers.",
             name=saved.name,
             kept_name=quote(saved.name),
         ),
@@ -145,8 +144,8 @@ def _read_key() -> str:
 def found_line(info: ServerInfo | None) -> str:
     """Describe a server in one line, as it was last found."""
     if info is None:
-        return N_("not looked at yet")
-    drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("does not tell of MTP")}
+        return N_("not tested yet")
+    drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("MTP unknown")}
     models = [
         f"{short_name(model.id)} (context {model.context:,})"
         if model.context

@@ -150,7 +150,7 @@ class ServerList(QObject):
             saved_profile = self._servers.save(profile, key, take_key=take_key)
             if parted:
                 return saved_profile, N_(
-                    "Its key was for {parted} only and was removed: enter it again.", parted=parted
+                    "Its key was for {origin} only and was removed: enter it again.", origin=parted
                 )
             moved = before is not None and before.origin != saved_profile.origin
             status = self._servers.key_status(saved_profile) if key or moved else None

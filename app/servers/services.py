@@ -51,9 +51,9 @@ class Servers:
                 return profile
         raise ServerUnknown(
             N_("There is no server “{called}”.", called=called),
-            N_("No profile has that name."),
+            N_("No server has that name."),
             N_("Add it under Servers, or choose another one."),
-            terminal=N_("`hearth servers list` shows them all; `hearth servers add` makes one."),
+            terminal=N_("`hearth servers list` shows them all; `hearth servers add` adds one."),
         )
 
     def leaves(self, profile_id: str) -> bool:
@@ -203,7 +203,7 @@ class Servers:
                         name=profile.name,
                         other_name=other.name,
                     ),
-                    N_("Both would take their key from {variable}.", variable=variable),
+                    N_("Both would read their key from {variable}.", variable=variable),
                     N_("Choose another name, or change that server."),
                 )
 

@@ -92,7 +92,7 @@ def normalised_address(text: str) -> str:
     if parts.username or parts.password:
         raise AddressInvalid(
             N_("The address contains a name or a password."),
-            N_("Addresses are kept in a file and shown, so nothing secret belongs there."),
+            N_("Addresses are stored in a file and shown, so they must not contain secrets."),
             N_("Write the address without it; the key is entered separately."),
         )
     return address

@@ -192,7 +192,7 @@ class Conversation:
             self.out.note(N_("MTP can be {modes}; not {mode}.", modes=", ".join(MODES), mode=mode))
             return
         stands = self.mtp or self._settings().mtp
-        self.out.line(N_("MTP is set to {stands} for this chat.", stands=stands))
+        self.out.line(N_("MTP is set to {mode} for this chat.", mode=stands))
         if stands != "off":
             self.out.line(self._what_runs(stands, self.model or self.app.settings.read().model))
 
@@ -202,7 +202,7 @@ class Conversation:
         if loaded is not None and takes_restart(loaded.mtp_switch, before, mode):
             self.out.line(
                 N_(
-                    "The next answer waits for a new start; the last took {restart_s} s.",
+                    "The next answer waits for a restart; the last one took {restart_s} s.",
                     restart_s=f"{loaded.restart_s:.0f}",
                 )
             )
@@ -214,7 +214,7 @@ class Conversation:
         self.options = self.options.changed(thinking=switch)
         self.out.line(
             N_(
-                "Thinking is {switch} for what comes, where the model can be asked to.",
+                "Thinking is {switch} from now on, for models that can switch it.",
                 switch=switch,
             )
         )

@@ -66,7 +66,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
     chat = _in_trash(app, args.what)
     app.chats.undelete(chat.id)
-    out.value({"undeleted": chat.id}, lambda: N_("“{title}” is back.", title=chat.title))
+    out.value({"undeleted": chat.id}, lambda: N_("“{title}” was restored.", title=chat.title))
     return 0
 
 
@@ -107,10 +107,10 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
     folder.prepare()
     source = snapshots.named(args.what)
     replaced = snapshots.restore(source, datetime.now().astimezone())
-    note = N_(" What was there before is in {kept}.", kept=replaced) if replaced else ""
+    note = N_(" The previous chats are saved in {kept}.", kept=replaced) if replaced else ""
     out.value(
         {"restored": str(source), "kept": str(replaced) if replaced else None},
-        lambda: N_("The chats are those of {name} now.{before}", name=source.name, before=note),
+        lambda: N_("All chats were restored from {name}.{before}", name=source.name, before=note),
     )
     return 0
 
@@ -122,8 +122,8 @@ def _in_trash(app: App, called: str) -> Chat:
             N_("There is no chat “{called}” in the trash.", called=called),
             N_("Several begin like that.")
             if found
-            else N_("It is gone for good, or was never there."),
-            N_("`hearth chats list --place trash` shows what can be brought back."),
+            else N_("It was deleted for good, or never existed."),
+            N_("`hearth chats list --place trash` shows the chats that can be restored."),
         )
     return found[0]
 

@@ -101,25 +101,23 @@ def _making_room(event: Compaction) -> Iterator[str]:
     """Yield a sentence about making room in the context."""
     match event:
         case Compaction("begun", count):
-            yield N_("Summing up the oldest {count} messages, to make room.", count=count)
+            yield N_("Summarising the oldest {count} messages to make room.", count=count)
         case Compaction("failed", why=why):
-            yield N_("The oldest messages could not be summed up. {why}", why=why)
+            yield N_("The oldest messages could not be summarised. {why}", why=why)
 
 
 def _told_of(share: FileShare) -> str:
     """Return how much of a file is in the prompt; "" if all of it is."""
     if share.unmatched:
         return N_(
-            "{name}: nothing in it matches the question, so only its beginning is in.",
+            "{name}: nothing in it matches the question, so only its beginning is included.",
             name=share.name,
         )
     if share.complete:
         return ""
     if share.nothing and not share.unseen:
-        return N_(
-            "{name}: nothing of it is in, as nothing in it matches the question.", name=share.name
-        )
-    return N_("{name}: {share} are in.", name=share.name, share=share)
+        return N_("{name}: left out, because nothing in it matches the question.", name=share.name)
+    return N_("{name}: {share} are included.", name=share.name, share=share)
 
 
 def loading(app: App, out: Output) -> Progress:
@@ -143,7 +141,8 @@ def print_answer(
 
     Args:
         think: Thinking as requested, on or off; a note is printed if that has no effect.
-        reported: Notes on the engine that were printed before and are not repeated; new ones are added.
+        reported: Notes on the engine that were printed before and are not repeated; new ones are
+            added.
         files: Returns the files in the answer's prompt, given its sources; its quotes are checked
             against them.
         collections: The collections that ground the answer.
@@ -238,7 +237,11 @@ def _report_citations(citations: Sequence[Citation], out: Output) -> None:
     found = sum(citation.verdict in {"found", "place_unchecked"} for citation in citations)
     if citations:
         out.note(
-            N_("{found} of {count} quotes stand in the files.", found=found, count=len(citations))
+            N_(
+                "{found} of {count} quotes were found in the files.",
+                found=found,
+                count=len(citations),
+            )
         )
     for citation in citations:
         where = " and ".join(location_words(span.place) for span in citation.spans)
@@ -254,9 +257,8 @@ def _report_citations(citations: Sequence[Citation], out: Output) -> None:
         elif citation.verdict == "place_unchecked":
             out.note(
                 N_(
-                    "The words stand in {name}, {where}, but the place that the answer names "
-                    "could not "
-                    "be checked: “{quote}”",
+                    "The words are in {name}, {where}, but the place that the answer names could "
+                    "not be checked: “{quote}”",
                     name=citation.name,
                     where=where,
                     quote=citation.quote,

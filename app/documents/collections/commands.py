@@ -44,7 +44,7 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     paths = existing_paths(args.paths)
     collection = app.knowledge.add(_named_or_made(app, args).id, paths)
     if args.background:
-        out.note(N_("The next Hearth that is open reads them: the window, or `hearth docs add`."))
+        out.note(N_("They are read while the window is open, or by `hearth docs add`."))
     else:
         _index(app, collection, out)
     _note_state(app, collection, out)
@@ -96,7 +96,7 @@ def _note_state(app: App, collection: DocumentCollection, out: Output) -> None:
     for trouble in state.troubles:
         out.note(f"{trouble.path}: {trouble.why}")
     if not state.model and (why := app.knowledge.embedder().why):
-        out.note(N_("Words alone are searched. {why}", why=why))
+        out.note(N_("Only words are searched. {why}", why=why))
     out.value(
         {**_state(state), "unreadable_files": [_file(file) for file in unreadable]},
         lambda: _summary(state),
@@ -143,7 +143,7 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     if state.waiting or state.looked is None:
         out.note(
             N_(
-                "Not all files are read yet. `hearth docs add {name}` goes on.",
+                "Not all files have been read yet. `hearth docs add {name}` continues.",
                 name=collection.name,
             )
         )
@@ -175,7 +175,7 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
                 f"{file.name}, {' and '.join(location_words(span.place) for span in file.spans)}"
                 for file in found
             )
-            or N_("These words stand nowhere in the collection.")
+            or N_("The collection does not contain these words.")
         ),
     )
     return 0
@@ -188,7 +188,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
         app.knowledge.remove(collection.id)
         out.value(
             {"removed": collection.id},
-            lambda: N_("Removed “{name}”. Its files are where they were.", name=collection.name),
+            lambda: N_("Removed “{name}”. Its files were not changed.", name=collection.name),
         )
         return 0
     for path in args.paths:
@@ -289,7 +289,7 @@ def not_read(state: CollectionState) -> list[str]:
 def _note_unread(state: CollectionState, out: Output) -> None:
     """Note that words can be missing because some files could not be read."""
     if notes := not_read(state):
-        out.note(N_("Not all is known: {words}.", words=", ".join(notes)))
+        out.note(N_("Some files were not read completely: {words}.", words=", ".join(notes)))
 
 
 _STATES = {

@@ -181,7 +181,7 @@ _WORDS: Final = {
         N_("Check that it still exists and that you may open it, then add it again."),
     ),
     Fault.NO_FILE: (
-        N_("It is a folder, a pipe or a device, and none of them is read as a file."),
+        N_("It is a folder, a pipe or a device, which cannot be read as a file."),
         N_("Choose a file."),
     ),
     Fault.CHANGED: (
@@ -197,14 +197,11 @@ _WORDS: Final = {
         N_("Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that."),
     ),
     Fault.MESSAGE_FILE: (
-        N_("It is a message as Outlook keeps it (.msg), which Hearth does not read."),
+        N_("It is an Outlook message (.msg), which Hearth cannot read."),
         N_("Save it as EML in Outlook, or as a PDF, and add that."),
     ),
     Fault.ENCODING: (
-        N_(
-            "It is a text in an encoding that Hearth cannot tell; a wrong one would make other "
-            "words."
-        ),
+        N_("Hearth cannot tell the encoding of this text; a wrong guess would change its words."),
         N_("Save it as UTF-8 in its own program, and add that."),
     ),
     Fault.PICTURE: (
@@ -224,7 +221,7 @@ _WORDS: Final = {
         N_("Cut out the part that your question is about, or save it as MP3 or FLAC."),
     ),
     Fault.UNKNOWN: (
-        N_("It is no document, picture or sound that Hearth knows how to read."),
+        N_("It is not a document, picture or sound that Hearth can read."),
         N_("Save it as PDF, DOCX, JPEG or plain text in its own program, and add that."),
     ),
     Fault.DAMAGED: (
@@ -236,7 +233,7 @@ _WORDS: Final = {
         _OPEN_IT,
     ),
     Fault.TOO_LONG: (
-        N_("It has more text than ten million characters."),
+        N_("It has more than ten million characters of text."),
         N_("Split it into smaller files, and add those that your question is about."),
     ),
     Fault.UNPACKS: (

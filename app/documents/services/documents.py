@@ -53,7 +53,7 @@ class Documents:
         if path.is_dir():
             raise DocumentNotRead(
                 N_("{name} cannot be attached.", name=name),
-                N_("It is a folder, and a message takes files."),
+                N_("It is a folder, and only files can be attached."),
                 N_("Choose those files in it that your question is about."),
             )
         return AttachedFile(name, self._reader.read(path, cancel))
@@ -99,7 +99,7 @@ class Documents:
         if kind is None or not (size or seconds):
             raise DocumentNotRead(
                 N_("{name} cannot be attached.", name=name),
-                N_("It is no picture or sound that Hearth can read."),
+                N_("It is not a picture or sound that Hearth can read."),
                 N_("Save it as a file in its own program, and attach that."),
             )
         document = Document(

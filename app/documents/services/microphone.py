@@ -31,7 +31,7 @@ class SystemMicrophone:
         except miniaudio.MiniaudioError as error:
             raise MicrophoneNotUsable(
                 N_("The microphone cannot be used."),
-                N_("There is none, or the system keeps it from Hearth."),
+                N_("There is none, or the system does not let Hearth use it."),
                 N_("Connect one, or let Hearth use it in the system's settings, then try again."),
             ) from error
         with closing(device):

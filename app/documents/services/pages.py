@@ -77,6 +77,6 @@ class Pages:
 def _document_gone(name: str) -> DocumentGone:
     return DocumentGone(
         N_("{name} cannot be shown.", name=name),
-        N_("The file is not kept any more; it went with the messages that it belonged to."),
+        N_("The file is no longer stored; it was deleted with its messages."),
         N_("Attach it again."),
     )

@@ -73,7 +73,8 @@ class Recorder:
             raise NothingHeard(
                 N_("Nothing was recorded."),
                 N_(
-                    "The microphone gave no sound: it is muted, or the system keeps it from Hearth."
+                    "The microphone gave no sound: it is muted, or the system does not let Hearth "
+                    "use it."
                 ),
                 N_("Check the microphone in the system's settings, then record again."),
             )

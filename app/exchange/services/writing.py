@@ -113,7 +113,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise DiskFull(
                 N_("The disk is full."),
                 N_(
-                    "There is no room left in {parent}; no half-written file was left there.",
+                    "There is no room left in {parent}; the unfinished file was removed.",
                     parent=path.parent,
                 ),
                 N_("Free some space, or export to another disk."),
@@ -122,7 +122,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise ExportFailed(
                 N_("Hearth cannot write {name}.", name=path.name),
                 N_(
-                    "The system does not allow writing in {parent}; nothing was left there.",
+                    "The system does not allow writing in {parent}; no file was left there.",
                     parent=path.parent,
                 ),
                 N_("Allow writing there, or choose another folder."),
@@ -130,7 +130,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise ExportFailed(
             N_("Hearth cannot write {name}.", name=path.name),
             N_(
-                "The system says: {strerror}. Nothing was left in {parent}.",
+                "The system says: {strerror}. No file was left in {parent}.",
                 strerror=error.strerror or error,
                 parent=path.parent,
             ),

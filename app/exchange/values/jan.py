@@ -32,7 +32,7 @@ from engines.sentences import N_
 
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
-_HEADLESS = N_("Its thread.json is missing or damaged, and with it the title.")
+_HEADLESS = N_("Its thread.json, which has the title, is missing or damaged.")
 _LOOKED_AT = 20
 """Lines read to recognise a file; the first can be damaged."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 INSTALLED = "vllm"
-_NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` does that.")
+_NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` installs it.")
 _OF_CARDS = ("driver", "cuda", "capability")
 """Codes of findings that only rule out the build for NVIDIA cards."""
 _SLOW_BUILD = N_(
@@ -49,7 +49,7 @@ def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_vllm(args.what)
     ended = app.vllm.end_staying()
     lines = [N_("vLLM with {name} has ended.", name=name) for name in ended]
-    out.value({"stopped": list(ended)}, lambda: "\n".join(lines) or N_("No vLLM stays running."))
+    out.value({"stopped": list(ended)}, lambda: "\n".join(lines) or N_("No vLLM is running."))
     return 0
 
 
@@ -57,7 +57,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_vllm(args.what)
     app.vllm.end_unused()
     app.installer.remove()
-    out.value({"removed": INSTALLED}, lambda: N_("vLLM and all that came with it are gone."))
+    out.value({"removed": INSTALLED}, lambda: N_("vLLM and all its files were removed."))
     return 0
 
 
@@ -65,8 +65,8 @@ def _require_vllm(name: str) -> None:
     if name != INSTALLED:
         raise AppError(
             N_("There is nothing to install, stop, switch or remove for “{name}”.", name=name),
-            N_("llama.cpp comes with Hearth, and other servers are not Hearth's own."),
-            N_("The engine that can be installed is vllm."),
+            N_("llama.cpp comes with Hearth, and Hearth does not manage other servers."),
+            N_("Only vllm can be installed."),
         )
 
 
@@ -96,12 +96,12 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     parts = [
         row["why_not"],
-        N_("Kept to go back to: {row}.", row=row["previous"]) if row["previous"] else "",
+        N_("Kept for a rollback: {row}.", row=row["previous"]) if row["previous"] else "",
         N_("Chosen in the settings.") if row["chosen"] else "",
     ]
     if row.get("unfinished_bytes"):
         parts.append(
-            N_("{row} are here of an unfinished installation.", row=size(row["unfinished_bytes"]))
+            N_("{row} remain from an unfinished installation.", row=size(row["unfinished_bytes"]))
         )
     parts += [_running(worker) for worker in row.get("running", ())]
     words = " ".join(part for part in parts if part)
@@ -137,7 +137,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
             do = f"{do} {_SLOW_BUILD}" if slow else do
         raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
     if not args.yes and not agreed(
-        out, N_("Install it?"), N_("Nobody could be asked whether this may be installed.")
+        out, N_("Install it?"), N_("Hearth could not ask whether to install this.")
     ):
         out.note(N_("Nothing was changed."))
         return 1
@@ -157,7 +157,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
         )
     except KeyboardInterrupt:
         out.rewrite("")
-        out.note(N_("What has come is kept; the same command goes on with it."))
+        out.note(N_("The downloaded files are kept; run the same command to continue."))
         raise
     out.rewrite("")
     out.value(
@@ -182,13 +182,11 @@ def _show(check: Check, out: Output) -> None:
     if price is not None and price.disk_bytes:
         out.note(
             N_(
-                "This downloads {download_bytes}, takes up to {disk_bytes} of the disk while it "
-                "goes "
-                "on and {kept_bytes} after, and lasts about {minutes} minutes on a usual "
-                "connection. "
-                "Files come from the package indexes that pip and uv are set to here; for an "
-                "NVIDIA "
-                "card vLLM then gets compiled kernels itself, from where its makers keep them.",
+                "This downloads {download_bytes}, uses up to {disk_bytes} of disk space during "
+                "the installation and {kept_bytes} afterwards, and takes about {minutes} "
+                "minutes on a typical connection. The files come from the package indexes that "
+                "pip and uv use on this computer; for an NVIDIA card, vLLM then downloads "
+                "compiled kernels from their makers.",
                 download_bytes=size(price.download_bytes),
                 disk_bytes=size(price.disk_bytes),
                 kept_bytes=size(price.kept_bytes),
@@ -198,8 +196,8 @@ def _show(check: Check, out: Output) -> None:
     if price is not None and check.linux:
         out.note(
             N_(
-                "It goes into {linux}, the Linux inside Windows; of that only the folder "
-                "~/.local/share/hearth is touched.",
+                "It is installed in {linux}, the Linux inside Windows, where only the folder "
+                "~/.local/share/hearth is changed.",
                 linux=check.linux,
             )
         )

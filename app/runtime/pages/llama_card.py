@@ -99,7 +99,7 @@ class LlamaCard(EngineCard):
     def _note_text(self) -> str:
         if not self._devices:
             return self.tr(
-                "No graphics card that this build can use: answers run on the processor."
+                "This build can use no graphics card here: answers run on the processor."
             )
         note = self.tr(
             "What does not fit on the cards runs on the processor. To use only the "

@@ -120,8 +120,8 @@ class PriceCard(QWidget):
 
     def _download(self, total: int, downloaded: int) -> str:
         if downloaded:
-            return self.tr("{wanted}; {come} already downloaded").format(
-                wanted=size(total), come=size(downloaded)
+            return self.tr("{total}; {downloaded} already downloaded").format(
+                total=size(total), downloaded=size(downloaded)
             )
         return size(total)
 

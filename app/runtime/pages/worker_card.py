@@ -106,7 +106,7 @@ class WorkerCard(Panel):
         if worker.state == "loading":
             words = translated(worker.words) or self.tr("Starting")
             return (
-                self.tr("{who}: {words}").format(who=worker.model, words=words)
+                self.tr("{model}: {words}").format(model=worker.model, words=words)
                 if worker.model
                 else words
             )
@@ -120,11 +120,14 @@ class WorkerCard(Panel):
         parts = []
         if worker.memory_bytes:
             sentence = (
-                self.tr("Uses {memory_bytes} of memory; what its processes share is counted once.")
+                self.tr(
+                    "Uses {memory_bytes} of memory; memory that its processes share is counted "
+                    "once."
+                )
                 if worker.memory_once
                 else self.tr(
-                    "Uses up to {memory_bytes} of memory; what its processes share is counted "
-                    "for each."
+                    "Uses up to {memory_bytes} of memory; memory that its processes share is "
+                    "counted for each of them."
                 )
             )
             parts.append(sentence.format(memory_bytes=size(worker.memory_bytes)))
@@ -133,7 +136,7 @@ class WorkerCard(Panel):
                 self.tr("Another program uses it, such as a command in a terminal.")
                 if worker.others
                 else self.tr(
-                    "A command in a terminal has left it; a message to this model uses it."
+                    "A command in a terminal left it running; a message to this model uses it."
                 )
             )
         if worker.state == "ready" and worker.stops_after_s:

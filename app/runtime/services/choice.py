@@ -94,7 +94,7 @@ class EngineChoice:
             N_("vLLM cannot answer on this computer."),
             N_("Install it under Engines, or let llama.cpp answer."),
             terminal=N_(
-                "`hearth engines install vllm` says what it takes; leave out --engine to use "
+                "`hearth engines install vllm` shows what it needs; leave out --engine to use "
                 "llama.cpp."
             ),
         )

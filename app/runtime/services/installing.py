@@ -158,7 +158,10 @@ class Installing:
         try:
             making.fetch_kernels(lambda line: self._report_step("kernels", 0.5, line.strip()))
         except CommandFailed:
-            words = N_("There are none for this card: vLLM will compile them at its first start.")
+            words = N_(
+                "There are no compiled kernels for this card: vLLM will compile them at its "
+                "first start."
+            )
         else:
             words = N_("The kernels are ready.")
         self._report_step("kernels", 1.0, words)

@@ -103,14 +103,14 @@ def fit_report(
         context=plan.context,
         device=room.name,
         reason=N_(
-            "It fits and takes {need} of the {free} that may be taken on {name}.",
+            "It fits: it needs {need} of the {free} available on {name}.",
             need=need,
             free=free,
             name=room.name,
         )
         if verdict != "no"
         else N_(
-            "It does not fit: it needs {need} of the {free} that may be taken on {name}.",
+            "It does not fit: it needs {need} of the {free} available on {name}.",
             need=need,
             free=free,
             name=room.name,

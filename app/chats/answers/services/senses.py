@@ -75,25 +75,28 @@ def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> Med
     if entry.on_server:
         return MediaUnsupported(
             what,
-            N_("Its server says that this model takes none."),
+            N_("Its server says that this model does not accept them."),
             N_("Choose a model that sees, or leave the picture out."),
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            N_("It was not made to see, or vLLM was started without room for pictures."),
-            N_("Switch on “Pictures in vLLM” if it was made to see, or choose a model that does."),
+            N_("This model cannot see, or vLLM was started without room for pictures."),
+            N_(
+                "If the model can see, turn on “Pictures in vLLM”; otherwise choose a model "
+                "that can."
+            ),
             Action("open_settings", "vllm_pictures"),
             terminal=N_(
-                "`hearth settings set vllm_pictures on` makes room for pictures, if it was"
-                " made to see; or choose a model that does."
+                "If the model can see, run `hearth settings set vllm_pictures on`; otherwise "
+                "choose a model that can."
             ),
         )
     if offer is not None:
         size = amount(offer.size_bytes)
         return MediaUnsupported(
             what,
-            N_("It sees with a projector, a file of its own, which is not on this computer."),
+            N_("To see, it needs a projector, a separate file that is not on this computer."),
             N_(
                 "Get the projector ({size}), choose a model that sees, or leave the picture out.",
                 size=size,
@@ -110,7 +113,7 @@ def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> Med
         return MediaUnsupported(
             what,
             N_(
-                "For that it would need a projector, and none lies beside “{name}”.",
+                "It needs a projector for that, and there is none next to “{name}”.",
                 name=entry.path.name,
             ),
             N_("Choose a model that sees, or put this model’s projector into its folder."),
@@ -138,25 +141,28 @@ def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> M
     if entry.on_server:
         return MediaUnsupported(
             what,
-            N_("Its server says that this model takes none."),
+            N_("Its server says that this model does not accept them."),
             N_("Choose a model that hears, or leave the sound out."),
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            N_("It was not made to hear, or vLLM was started without room for sounds."),
-            N_("Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does."),
+            N_("This model cannot hear, or vLLM was started without room for sounds."),
+            N_(
+                "If the model can hear, turn on “Sounds in vLLM”; otherwise choose a model "
+                "that can."
+            ),
             Action("open_settings", "vllm_sounds"),
             terminal=N_(
-                "`hearth settings set vllm_sounds on` makes room for sounds, if it was made to"
-                " hear; or choose a model that does."
+                "If the model can hear, run `hearth settings set vllm_sounds on`; otherwise "
+                "choose a model that can."
             ),
         )
     if offer is not None:
         size = amount(offer.size_bytes)
         return MediaUnsupported(
             what,
-            N_("A model hears with a projector, a file of its own, and none is here for this one."),
+            N_("To hear, it needs a projector, a separate file that is not on this computer."),
             N_(
                 "Get its projector ({size}), which may be for pictures alone; or choose a model "
                 "that "
@@ -176,7 +182,7 @@ def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> M
         return MediaUnsupported(
             what,
             N_(
-                "For that it would need a projector, and none lies beside “{name}”.",
+                "It needs a projector for that, and there is none next to “{name}”.",
                 name=entry.path.name,
             ),
             N_("Choose a model that hears, or put this model’s projector into its folder."),

@@ -75,7 +75,9 @@ class Compacting:
                 shorter = prompt_of(path, system_prompt, summary)
                 after = model.measure(replace(request, messages=shorter.messages), cancel)
                 if after.total >= measured.total:
-                    raise _NoSummary(N_("The summary is no shorter than what it replaces."))
+                    raise _NoSummary(
+                        N_("The summary is not shorter than the messages that it replaces.")
+                    )
                 self._summaries.save(summary)
             except (_NoSummary, UserError) as error:
                 why = error.why if isinstance(error, UserError) else str(error)

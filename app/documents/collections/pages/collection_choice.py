@@ -64,7 +64,7 @@ class CollectionChoice(QWidget):
         if self._chips:
             self._column.addWidget(FlowRow(*self._chips.values()))
         else:
-            words = self.tr("No collections yet. They are made on the page “Documents”.")
+            words = self.tr("No collections yet. You make them on the page “Documents”.")
             self._column.addWidget(Label(words, "small", name="nothingToChoose", wrap=True))
 
     def _toggle(self, collection: str, *, is_on: bool) -> None:

@@ -69,7 +69,7 @@ class CollectionCard(ItemCard):
         self._bar.setValue(share(*listed))
         self._bar.setAccessibleName(self.tr("Reading {name}").format(name=name))
         self._bar.setVisible(at_work)
-        words = self.tr("Go on reading {name}") if paused else self.tr("Pause reading {name}")
+        words = self.tr("Continue reading {name}") if paused else self.tr("Pause reading {name}")
         self._halt.redraw("play" if paused else "pause")
         self._halt.rename(words.format(name=name))
         self._halt.setVisible(at_work or paused)

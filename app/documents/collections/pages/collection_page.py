@@ -150,7 +150,7 @@ class CollectionPage(PartPage):
         self._line.say(standing(state, progress), at_once=not at_work)
         self._bar.setValue(share(state, progress))
         self._bar.setVisible(at_work)
-        words = self.tr("Go on reading") if paused else self.tr("Pause")
+        words = self.tr("Continue reading") if paused else self.tr("Pause")
         self._halt.redraw("play" if paused else "pause", words)
         self._halt.setVisible(at_work or paused)
         self._chat.setEnabled(state.files > state.waiting)
@@ -201,7 +201,7 @@ class CollectionPage(PartPage):
             self.tr("Files that are shown"),
             (
                 ("all", self.tr("Files"), self.tr("All files")),
-                ("unreadable", self.tr("Not read"), self.tr("Files that are not read to the end")),
+                ("unreadable", self.tr("Not read"), self.tr("Files that were not read completely")),
                 ("sources", self.tr("Added"), self.tr("Folders and files that you added")),
             ),
         )

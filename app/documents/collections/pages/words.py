@@ -69,7 +69,7 @@ def reading_of(states: Sequence[CollectionState]) -> str:
     if not lacking:
         return ""
     read = figure(files - lacking)
-    return _tr("{read} of {files} files are read; answers know those.").format(
+    return _tr("{read} of {files} files have been read; answers can use those.").format(
         read=read, files=figure(files)
     )
 
@@ -78,10 +78,10 @@ def facts(state: CollectionState) -> list[str]:
     """Return other facts about a collection, one per line."""
     lines = [f"{trouble.path}: {translated(trouble.why)}" for trouble in state.troubles]
     if state.left_out:
-        words = _tr("Left out, as they are no documents: {left_out}.")
+        words = _tr("Left out because they are not documents: {left_out}.")
         lines.append(words.format(left_out=count_of_files(state.left_out)))
     if state.files:
-        words = _tr("The index takes {index_bytes} on the disk.")
+        words = _tr("The index uses {index_bytes} of disk space.")
         lines.append(words.format(index_bytes=small_size(state.index_bytes)))
     return lines
 

@@ -143,11 +143,8 @@ class Embedding:
         )
         if found is None:
             raise ModelUnknown(
-                N_("The embedding model “{name}” is not here.", name=model.name),
-                N_(
-                    "The passages were turned into vectors by it, and it was deleted or moved "
-                    "since."
-                ),
+                N_("The embedding model “{name}” is not on this computer.", name=model.name),
+                N_("It made the vectors of the passages, and was deleted or moved since."),
                 N_("Download it again, or let another one make new vectors."),
             )
         return found
@@ -178,10 +175,11 @@ class Embedding:
                 if called in {embedder.entry.id, embedder.entry.name}:
                     return embedder, ""
             return None, N_(
-                "The embedding model “{wanted}” of the settings is not here.", wanted=called
+                "The embedding model “{name}” from the settings is not on this computer.",
+                name=called,
             )
         if not embedders:
-            return None, N_("There is no embedding model here yet.")
+            return None, N_("There is no embedding model on this computer yet.")
         return min(embedders, key=lambda embedder: FAMILIES.index(embedder.family)), ""
 
     def _local_embedders(self) -> list[_Embedder]:

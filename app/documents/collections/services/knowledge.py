@@ -97,9 +97,9 @@ class Knowledge:
         if found is None:
             raise CollectionUnknown(
                 N_("There is no collection “{called}”.", called=called),
-                N_("It was removed, or was never there."),
-                N_("Choose a collection of the list."),
-                terminal=N_("`hearth docs list` shows those that there are."),
+                N_("It was removed, or never existed."),
+                N_("Choose a collection from the list."),
+                terminal=N_("`hearth docs list` shows all collections."),
             )
         return found
 
@@ -426,7 +426,7 @@ def _named(name: str) -> str:
     )
     if not name or len(name) > LONGEST_NAME:
         raise CollectionNameInvalid(
-            N_("The collection cannot be called like that."),
+            N_("The collection cannot have this name."),
             N_(
                 "A name has 1 to {longest_name} characters; this one has {count}.",
                 longest_name=LONGEST_NAME,

@@ -103,7 +103,7 @@ def scan(
         moved = devices.get(str(root), found.st_dev) != found.st_dev
         if len(result.files) == before and had and moved:
             _note_missing(
-                result, root, N_("The folder is empty, and its drive seems to have been taken out.")
+                result, root, N_("The folder is empty, and its drive seems to be disconnected.")
             )
         else:
             result.devices[str(root)] = found.st_dev
@@ -190,7 +190,7 @@ class _Walk:
 
 def _too_many(result: ScanResult, root: Path, most: int) -> None:
     why = N_(
-        "The collection has {most} files, which is the most; what is further here is left out.",
+        "The collection has {most} files, which is the limit; other files here are left out.",
         most=f"{most:,}",
     )
     result.troubles.append(PathTrouble(root, why))
@@ -216,7 +216,7 @@ def _printable(name: str) -> str:
 def _why(error: OSError) -> str:
     """Return the reason as a sentence."""
     if isinstance(error, FileNotFoundError):
-        return N_("It is not there.")
+        return N_("It does not exist.")
     if isinstance(error, PermissionError):
         return N_("The system does not let Hearth open it.")
     return N_("The system says: {strerror}.", strerror=error.strerror or error)

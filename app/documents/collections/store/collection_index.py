@@ -146,7 +146,7 @@ KIND: Final = IndexKind(
     tables=_TABLES,
     words=("word_index",),
     failed=N_("The collection could not be searched."),
-    anew=N_("Its index was damaged and is made anew; the files are safe."),
+    anew=N_("Its index was damaged and is being rebuilt; the files are safe."),
 )
 
 

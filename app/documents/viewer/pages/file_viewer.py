@@ -153,7 +153,7 @@ class FileViewer(EnterDialog):
         self._fit = IconButton("fit", self.tr("Fit to the window"), "zoomFit")
         self._fit.clicked.connect(self._fit_window)
         self._own = LabelledButton("screen", self.tr("100 %"), "zoomOwn", look="quiet")
-        self._own.setAccessibleName(self.tr("Show in its own size"))
+        self._own.setAccessibleName(self.tr("Show at original size"))
         self._own.clicked.connect(self._own_size)
         self._as_text = LabelledButton("log", self.tr("Text"), "viewerText", look="quiet")
         self._as_text.setAccessibleName(self.tr("Show the page's text"))
@@ -183,7 +183,7 @@ class FileViewer(EnterDialog):
             self._show_picture(document.media)
             return
         if not self._parts:
-            self._show_problem(self.tr("There is nothing to look at in this file."))
+            self._show_problem(self.tr("This file has nothing to show."))
             return
         first = self._spans[0] if self._spans else None
         at = 0
@@ -249,7 +249,7 @@ class FileViewer(EnterDialog):
         self._stack.setCurrentWidget(self.text)
         words = ""
         if file.document.kind is DocumentKind.PDF and not file.has_pages:
-            words = self.tr("No copy of the file is kept, so this is its text.")
+            words = self.tr("No copy of the file is stored, so this is its text.")
             if file.copy == "changed":
                 words = self.tr(
                     "The file has changed since it was read. This is the text as it was then."
@@ -279,7 +279,7 @@ class FileViewer(EnterDialog):
             self.canvas.show_size(size)
         self.canvas.show_picture(image, page.marks or ())
         if page.marks is None:
-            self._say(self.tr("The words stand on this page, but where exactly is not certain."))
+            self._say(self.tr("The words are on this page, but their exact place is uncertain."))
         if self._goes_to_mark:
             self._goes_to_mark = False
             self.canvas.show_mark()

@@ -426,7 +426,7 @@ def test_a_hole_in_other_formats_is_named(tmp_path: Path) -> None:
     told_of = " ".join(f"{what}: {why}" for what, why in lines.items())
     assert "chat-export-1.json" in told_of
     assert lines["db.sqlite"] == "1 of its messages belong to no chat."
-    assert any("thread.json is missing or damaged" in why for why in lines.values())
+    assert any("thread.json, which has the title, is missing" in why for why in lines.values())
     assert "Its messages.jsonl is missing or empty." in lines.values()
 
 

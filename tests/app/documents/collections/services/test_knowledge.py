@@ -198,7 +198,7 @@ def test_without_an_embedding_model_words_alone_are_searched_and_it_is_said(
     house: House,
 ) -> None:
     status = house.knowledge.embedder()
-    assert (status.model, status.why) == (None, "There is no embedding model here yet.")
+    assert (status.model, status.why) == (None, "There is no embedding model on this computer yet.")
 
 
 def test_an_embedding_model_makes_vectors_of_all_passages(house: House, docs: Path) -> None:

@@ -248,7 +248,7 @@ def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(tmp_path: Path) 
         with path.open("r+b") as file:
             file.seek(4096)
             file.write(b"\xff" * (path.stat().st_size - 8192))
-        with pytest.raises(SearchBroken, match="made anew"):
+        with pytest.raises(SearchBroken, match="being rebuilt"):
             index.search("Docs", "number", 9)
         assert index.files() == []
         keep(index, lease=LEASE)
