@@ -110,13 +110,13 @@ class ServerList(QObject):
         named = model.partition(":")[0] if ":" in model else ""
         for profile in self.profiles() if entry is not None or named else ():
             if profile.id == entry.server if entry is not None else profile.name == named:
-                return self.where(profile)
+                return self.destination_of(profile)
         if entry is None:
             return None
         # An unknown server counts as another computer.
         return Destination(named or entry.server, named or entry.server, leaves=True)
 
-    def where(self, profile: ServerProfile) -> Destination:
+    def destination_of(self, profile: ServerProfile) -> Destination:
         """Return the destination of a server."""
         from app.net.hosts import is_loopback
 

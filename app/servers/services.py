@@ -174,7 +174,7 @@ class Servers:
             server.id == normalised.id and server.address == normalised.address
             for server in self.list()
         ):
-            self._store.keep_info(normalised.id, info)
+            self._store.save_info(normalised.id, info)
         return info
 
     def lend(self, profile_id: str) -> Served:
@@ -188,7 +188,7 @@ class Servers:
             self._headers(profile, None),
             profile.name,
             local=is_loopback(profile.host),
-            learnt=lambda info: self._store.keep_info(profile.id, info),
+            learnt=lambda info: self._store.save_info(profile.id, info),
             variable=key_variable(profile.name),
         )
 

@@ -65,7 +65,7 @@ class ServerStore:
         models = tuple(ServedModel(**model) for model in values.pop("models"))
         return ServerInfo(**values, models=models)
 
-    def keep_info(self, profile_id: str, info: ServerInfo) -> None:
+    def save_info(self, profile_id: str, info: ServerInfo) -> None:
         """Store the result of a server's test."""
         with self._database.write() as db:
             text = json.dumps(asdict(info), ensure_ascii=False)

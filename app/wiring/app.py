@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from engines.llamacpp.engine import LlamaCppEngine
     from engines.remote.engine import RemoteEngine
 
-DELETED_KEPT_DAYS = 30
+TRASH_DAYS = 30
 """How long a deleted chat can be restored, in days on which Hearth was open."""
 
 HEADERS_KEPT_S = 30 * 24 * 3600.0
@@ -169,8 +169,8 @@ class App:
             self.opened.tidy()
             self.chats.mark_interrupted()
             see_today(self.chats)
-            empty_trash(self.chats, self.forget_state, DELETED_KEPT_DAYS)
-            BranchStore(self.database).purge(DELETED_KEPT_DAYS)
+            empty_trash(self.chats, self.forget_state, TRASH_DAYS)
+            BranchStore(self.database).purge(TRASH_DAYS)
             self.opened.remove_unused_files()
         except NothingKept as error:
             return error

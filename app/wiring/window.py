@@ -111,7 +111,7 @@ class WindowApp:
             lambda: app.runtime.queue.in_use("llamacpp"),
             self.tasks,
         )
-        self.models.listed.connect(collections.look_again_for_embedder)
+        self.models.listed.connect(collections.recheck_embedder)
         return collections
 
     @cached_property

@@ -104,7 +104,7 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
         for text in texts:
             shape = len(text.passages), HALVES, dimensions
             values = random.standard_normal(shape, np.float32)
-            index.keep_vectors(model, text.id, values)  # type: ignore[arg-type]  # rows of numbers
+            index.save_vectors(model, text.id, values)  # type: ignore[arg-type]  # rows of numbers
     index.switch_model(model)
     print(f"vectors kept in {time.monotonic() - began:.0f} s; index {index.size_bytes() / 1e6:,.0f}"
           f" MB, {index.size_bytes() / size:.2f} of the text")  # fmt: skip

@@ -247,7 +247,7 @@ class ApiService:
         held = self._runtime.loaded_options(prepared.entry)
         if held is not None:
             return replace(prepared, load_options=held)
-        other = self._runtime.in_the_way(prepared.entry)
+        other = self._runtime.blocking_model(prepared.entry)
         if other is not None and self._runtime.idle_s(other.engine) < self._rests_s():
             if not _may(access, other.id, other):
                 raise ModelBusy(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.assistants.commands import layers_of
 from app.base.errors import SettingsInvalid
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions
-from app.chats.commands.printing import loading, print_answer, tell_stay
+from app.chats.commands.printing import loading, note_local_only, print_answer
 from app.documents.collections.commands import not_read
 from app.documents.collections.values import CollectionState
 from app.documents.values.documents import AttachedFile, PromptSource, left_out
@@ -87,9 +87,9 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             messages = (Message("system", system.strip()), question) if system else (question,)
             return app.answers.once(messages, settings, options, loading(app, out), cancel, files)
         _, answer = app.chats.ask(app.chats.chat(args.chat).id, text, files=files)
-        app.documents.keep_copies(zip(args.file, files, strict=True))
+        app.documents.save_copies(zip(args.file, files, strict=True))
         if options.model is None:
-            tell_stay(app, answer.chat_id, settings, out, "--model")
+            note_local_only(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
     def files_of(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:

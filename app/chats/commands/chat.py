@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from app.assistants.values.assistants import NewChat
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Ready
 from app.chats.commands.ask import answer_built_in, on_engine
-from app.chats.commands.printing import loading, print_answer, tell_stay
+from app.chats.commands.printing import loading, note_local_only, print_answer
 from app.chats.history.values.conversation import StoredMessage
 from app.kit.terminal import streams
 from app.kit.terminal.arguments import ADAPTER, ANYWAY, ENGINE, MODEL, MODES, REASONING
@@ -106,7 +106,7 @@ class Conversation:
     def _write(self, answer: StoredMessage) -> None:
         settings = self.app.settings.read()
         if self.model is None:
-            tell_stay(self.app, answer.chat_id, settings, self.out, "/model")
+            note_local_only(self.app, answer.chat_id, settings, self.out, "/model")
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             options = self.options.changed(model=self.model)
@@ -184,7 +184,7 @@ class Conversation:
 
     def _mtp(self, mode: str) -> None:
         if mode in MODES:
-            self._tell_price(cast(MtpMode, mode))
+            self._note_restart(cast(MtpMode, mode))
             self.mtp = cast(MtpMode, mode)
             if self.chat_id is not None:
                 self.app.chats.set_mtp(self.chat_id, self.mtp)
@@ -194,9 +194,9 @@ class Conversation:
         stands = self.mtp or self._settings().mtp
         self.out.line(N_("MTP is set to {mode} for this chat.", mode=stands))
         if stands != "off":
-            self.out.line(self._what_runs(stands, self.model or self.app.settings.read().model))
+            self.out.line(self._mtp_line(stands, self.model or self.app.settings.read().model))
 
-    def _tell_price(self, mode: MtpMode) -> None:
+    def _note_restart(self, mode: MtpMode) -> None:
         loaded = self._ready.loaded if self._ready else None
         before = self.mtp or self._settings().mtp
         if loaded is not None and takes_restart(loaded.mtp_switch, before, mode):
@@ -224,7 +224,7 @@ class Conversation:
         settings = self.app.settings.read()
         return effective(settings, self.app.library.own(self.model or settings.model))
 
-    def _what_runs(self, mode: MtpMode, model: str) -> str:
+    def _mtp_line(self, mode: MtpMode, model: str) -> str:
         """Return what MTP did for the last answer, or what the model's files say about MTP."""
         path = self.app.chats.path(self.chat_id) if self.chat_id else ()
         facts = path[-1].facts if path else None

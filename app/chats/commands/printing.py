@@ -79,7 +79,7 @@ class _Received:
                 self._begin(loaded, out)
             case Grounded(sources, shares):
                 self.sources = sources
-                self._note(filter(None, map(_told_of, shares)), out)
+                self._note(filter(None, map(_share_note, shares)), out)
             case Compaction():
                 self._note(_making_room(event), out)
             case Done():
@@ -106,7 +106,7 @@ def _making_room(event: Compaction) -> Iterator[str]:
             yield N_("The oldest messages could not be summarised. {why}", why=why)
 
 
-def _told_of(share: FileShare) -> str:
+def _share_note(share: FileShare) -> str:
     """Return how much of a file is in the prompt; "" if all of it is."""
     if share.unmatched:
         return N_(
@@ -153,7 +153,7 @@ def print_answer(
         with closing(events):
             for event in events:
                 if isinstance(event, Ready) and event.entry.on_server:
-                    _tell_where(app, event.entry, out)
+                    _note_destination(app, event.entry, out)
                 received.add(event, out)
     finally:
         if received.text:
@@ -178,7 +178,7 @@ def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
     return CitationCheck(files).check(read_text(Parser().parse(text)))
 
 
-def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
+def _note_destination(app: App, entry: ModelEntry, out: Output) -> None:
     """Print a note that text leaves this computer, before it does."""
     profile = app.servers.find(entry.server)
     if not is_loopback(profile.host):
@@ -191,7 +191,7 @@ def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
         )
 
 
-def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
+def note_local_only(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
     """Print a note if a chat is kept from a server.
 
     Args:

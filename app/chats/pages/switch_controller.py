@@ -142,8 +142,8 @@ class EngineSwitchController(QObject):
         if not self._knows_vllm:
             self._knows_vllm = True
             engines.stood.connect(self._stood)
-        engines.look_at_vllm(failed)
-        engines.look_elsewhere(entry, lambda found: self._show_elsewhere(model, found), failed)
+        engines.refresh_vllm(failed)
+        engines.find_counterparts(entry, lambda found: self._show_elsewhere(model, found), failed)
 
     def _show_elsewhere(self, model: str, found: Sequence[Counterpart]) -> None:
         """Show the counterparts once it is known whether vLLM is here; choosing depends on it."""

@@ -65,7 +65,7 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
     """Index a collection, or wait for another Hearth that does. Raises KeyboardInterrupt."""
 
     def work(cancel: CancelToken) -> Iterator[IndexProgress]:
-        while app.knowledge.worked_on_elsewhere(collection.id) and not cancel.wait(_LOOK_S):
+        while app.knowledge.is_locked_elsewhere(collection.id) and not cancel.wait(_LOOK_S):
             state = app.knowledge.state(collection.id)
             done = state.files - state.waiting
             yield IndexProgress(collection, "reading", done, state.files)
@@ -192,7 +192,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
         )
         return 0
     for path in args.paths:
-        collection = app.knowledge.take_out(collection.id, path)
+        collection = app.knowledge.remove_path(collection.id, path)
     _index(app, collection, out)
     _note_state(app, collection, out)
     return 0

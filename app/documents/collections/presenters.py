@@ -120,7 +120,7 @@ class Collections(QObject):
         self._looking = True
         self._tasks.run(self._read_states, self._show_states, self._not_read, on=COLLECTIONS)
 
-    def look_for_embedder(self) -> None:
+    def refresh_embedder(self) -> None:
         """Find the embedding model in use; if it is a new one, start indexing with it."""
 
         def work() -> tuple[EmbedderStatus, Offer | None]:
@@ -138,10 +138,10 @@ class Collections(QObject):
 
         self._tasks.run(work, have, self.failed.emit, on=COLLECTIONS)
 
-    def look_again_for_embedder(self) -> None:
+    def recheck_embedder(self) -> None:
         """Find the embedding model again, as the local models changed, if it was found before."""
         if self._embedder is not None:
-            self.look_for_embedder()
+            self.refresh_embedder()
 
     def work(self) -> None:
         """Scan the folders and index new files; if that is running, do it once more afterwards."""
@@ -194,9 +194,9 @@ class Collections(QObject):
         """Add files and folders to a collection, and start to index them."""
         self._order(lambda: self._knowledge().add(collection, paths))
 
-    def take_out(self, collection: str, path: Path) -> None:
+    def remove_path(self, collection: str, path: Path) -> None:
         """Remove an added file or folder from a collection; the file itself is not changed."""
-        self._order(lambda: self._knowledge().take_out(collection, path))
+        self._order(lambda: self._knowledge().remove_path(collection, path))
 
     def pause(self, collection: str) -> None:
         """Stop indexing a collection until it is resumed."""

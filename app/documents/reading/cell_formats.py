@@ -263,11 +263,11 @@ def _decimal(tokens: list[tuple[str, str]], number: Decimal) -> str:
         context.prec = 400
         number = (number / 1000**scaled).quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP)
         whole, _, rest = f"{number:f}".partition(".")
-    written = _whole(before, whole.lstrip("0"), groups=groups)
+    written = _integer_digits(before, whole.lstrip("0"), groups=groups)
     return written + _fraction_digits(after, rest, places)
 
 
-def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
+def _integer_digits(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
     """Format the digits before the point, from the right, between the format's other characters."""
     left = [text for kind, text in tokens if kind == "digit"]
     parts: list[str] = []

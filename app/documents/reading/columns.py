@@ -69,7 +69,7 @@ class _Segment:
         """Return whether it begins where the other ends."""
         return abs(self.left - other.right) <= _RAISED_GAP * max(self.height, other.height)
 
-    def is_raised_behind(self, base: _Segment, last: _Segment) -> bool:
+    def is_raised_after(self, base: _Segment, last: _Segment) -> bool:
         """Return whether it is a superscript after its base, or after another superscript."""
         higher = self.bottom - base.bottom
         return (
@@ -78,7 +78,7 @@ class _Segment:
             and -_RAISED_GAP * base.height <= self.left - last.right <= _RAISED_GAP * base.height
         )
 
-    def is_beside(self, other: _Segment) -> bool:
+    def is_next_to(self, other: _Segment) -> bool:
         """Return whether both are in the same line."""
         common = min(self.top, other.top) - max(self.bottom, other.bottom)
         return common >= min(self.height, other.height) / 2
@@ -113,7 +113,7 @@ def in_reading_order(words: PdfTextPage) -> list[Character]:
     """Return the characters of a page in reading order."""
     drawn = [(character, at) for at, character in enumerate(words.get_text_range())]
     rectangles = list(_rectangles(words))
-    if any(other.is_raised_behind(one, one) for one, other in pairwise(rectangles)):
+    if any(other.is_raised_after(one, one) for one, other in pairwise(rectangles)):
         drawn = _with_raised(words, drawn)
     gutter = _gutter(list(_segments(rectangles)))
     return drawn if gutter is None else list(_by_columns(words, drawn, gutter))
@@ -134,8 +134,8 @@ def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Charact
             base = _bounds(words, found[word_start - 1][1]) if box and word_start else None
         is_raised = joined = False
         if box is not None and base is not None:
-            is_raised = glyph[0] in _RAISABLE and box.is_raised_behind(base, last or base)
-            joined = last is not None and box.follows(last) and box.is_beside(base)
+            is_raised = glyph[0] in _RAISABLE and box.is_raised_after(base, last or base)
+            joined = last is not None and box.follows(last) and box.is_next_to(base)
         if is_raised or joined:
             del found[word_start:]
         last = box if is_raised else None
@@ -158,7 +158,7 @@ def _segments(rectangles: Iterable[_Segment]) -> Iterator[_Segment]:
     """Join the pieces of a line that are drawn one after another with at most a word's gap."""
     last: _Segment | None = None
     for rectangle in rectangles:
-        if last is not None and last.is_beside(rectangle):
+        if last is not None and last.is_next_to(rectangle):
             gap = rectangle.left - last.right
             if -last.height <= gap <= _WORD_GAP * max(last.height, rectangle.height):
                 last = _Segment(
@@ -180,7 +180,7 @@ def _gutter(segments: Sequence[_Segment]) -> float | None:
     pairs = [
         (one, other)
         for one, other in pairwise(segments)
-        if one.is_beside(other) and other.left > one.right and one.is_long and other.is_long
+        if one.is_next_to(other) and other.left > one.right and one.is_long and other.is_long
     ]
     if len(pairs) < _LEAST_LINES:
         return None

@@ -23,7 +23,7 @@ _BUILT: Final = re.compile(r"[/^_\u221a\u2070-\u209f\u00b2\u00b3\u00b9]")
 _LETTERS: Final = re.compile("[\U0001d400-\U0001d7ff]")
 """Letters that are italic or bold in formulas."""
 _BARE_SHIFT: Final = re.compile(r"[\^_]\w$")
-_SIGN_BEHIND: Final = re.compile(r"[\u2070-\u209f\u00b2\u00b3\u00b9]$")
+_SIGN_AFTER: Final = re.compile(r"[\u2070-\u209f\u00b2\u00b3\u00b9]$")
 _INVISIBLE: Final = {ord("\u2061"): "", ord("\u2062"): "", ord("\u2063"): "", ord("\u2064"): " "}
 _ACCENTS: Final = {
     **dict.fromkeys("\u0302^\u02c6", "hat"),
@@ -109,7 +109,7 @@ def _joined(parts: Iterable[str]) -> str:
                 and (
                     isinstance(last, _Fraction)
                     or bool(_BARE_SHIFT.search(line))
-                    or (bool(_SIGN_BEHIND.search(line)) and part[0].isdigit())
+                    or (bool(_SIGN_AFTER.search(line)) and part[0].isdigit())
                 )
             )
             line += " " if apart else ""

@@ -71,9 +71,9 @@ class AutomaticNumbers:
             starts: dict[int, int] = {}
             levels: dict[int, _Level] = {}
             for override in found.findall("lvlOverride"):
-                at = _whole(override.get("ilvl", ""), 0)
+                at = _integer(override.get("ilvl", ""), 0)
                 if override.find("startOverride") is not None:
-                    starts[at] = _whole(_value(override, "startOverride"), 1)
+                    starts[at] = _integer(_value(override, "startOverride"), 1)
                 levels |= dict(map(_level, override.findall("lvl")))
             key = found.get("numId", "")
             self._numbers[key] = (_value(found, "abstractNumId"), starts, levels)
@@ -152,11 +152,11 @@ def _level(found: ET.Element) -> tuple[int, _Level]:
     restart = found.find("lvlRestart")
     legal = found.find("isLgl")
     picture = found.find("lvlPicBulletId") is not None
-    return _whole(found.get("ilvl", ""), 0), _Level(
-        _whole(_value(found, "start"), 0 if found.find("start") is None else 1),
+    return _integer(found.get("ilvl", ""), 0), _Level(
+        _integer(_value(found, "start"), 0 if found.find("start") is None else 1),
         "bullet" if picture else form,
         "" if picture else _value(found, "lvlText")[:_MOST_TEXT],
-        None if restart is None else _whole(restart.get("val", ""), 0),
+        None if restart is None else _integer(restart.get("val", ""), 0),
         legal is not None and legal.get("val", "1") not in {"0", "false", "off"},
         _value(found, "pStyle"),
         min(width, _MOST_DIGITS),
@@ -168,6 +168,6 @@ def _value(element: ET.Element, name: str) -> str:
     return "" if found is None else found.get("val", "")
 
 
-def _whole(text: str, otherwise: int) -> int:
+def _integer(text: str, otherwise: int) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
     return int(text) if is_number else otherwise

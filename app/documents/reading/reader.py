@@ -42,7 +42,7 @@ class DocumentReader:
         """
         name = name or path.name
         try:
-            self._look_at(path, name)
+            self._check_path(path, name)
             ended = run_helper(
                 self._command,
                 json.dumps({"path": str(path), "name": name, "limits": asdict(self._limits)}),
@@ -79,9 +79,9 @@ class DocumentReader:
 
     def many(self) -> ManyDocuments:
         """Return a reader for one file after another; the caller closes it."""
-        return ManyDocuments(self._limits, self._command, self._look_at, self._document)
+        return ManyDocuments(self._limits, self._command, self._check_path, self._document)
 
-    def _look_at(self, path: Path, name: str) -> None:
+    def _check_path(self, path: Path, name: str) -> None:
         """Refuse a missing file or one that is too large. Raises DocumentNotRead and OSError."""
         if not path.is_file():
             raise refused(name, Fault.NO_FILE if path.exists() else Fault.MISSING)
@@ -117,12 +117,12 @@ class ManyDocuments:
         self,
         limits: Limits,
         command: Sequence[str],
-        look_at: Callable[[Path, str], None],
+        check_path: Callable[[Path, str], None],
         document: Callable[[str, ProcessResult], Document],
     ) -> None:
         self._limits = limits
         self._command = [*command, json.dumps({"limits": asdict(limits)})]
-        self._look_at = look_at
+        self._check_path = check_path
         self._document = document
         self._helper: ServingHelper | None = None
 
@@ -130,7 +130,7 @@ class ManyDocuments:
         """Read a file, as `DocumentReader.read` does. Raises DocumentNotRead and Cancelled."""
         name = name or path.name
         try:
-            self._look_at(path, name)
+            self._check_path(path, name)
             ended, is_first = self._ask(path, name, cancel)
             if not is_first and (ended.code or ended.too_much) and not cancel.cancelled:
                 ended, _ = self._ask(path, name, cancel)

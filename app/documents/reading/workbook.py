@@ -150,12 +150,12 @@ class _SheetReader(XmlReader):
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
         match tag:
             case "row":
-                self._row = _whole(attributes.get("r", ""), self._row + 1)
+                self._row = _integer(attributes.get("r", ""), self._row + 1)
                 if _is_hidden(attributes, "ht"):
                     self._layout.rows.add(self._row)
             case "col" if _is_hidden(attributes, "width"):
-                first = _whole(attributes.get("min", ""), 0)
-                last = min(_whole(attributes.get("max", ""), 0), _MOST_COLUMNS)
+                first = _integer(attributes.get("min", ""), 0)
+                last = min(_integer(attributes.get("max", ""), 0), _MOST_COLUMNS)
                 self._layout.columns.update(range(first, last + 1))
             case "is":
                 self._pieces = []
@@ -186,7 +186,7 @@ def _is_hidden(attributes: Mapping[str, str], size: str) -> bool:
     return attributes.get("hidden", "") not in _OFF or attributes.get(size) == "0"
 
 
-def _whole(text: str, otherwise: int) -> int:
+def _integer(text: str, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else otherwise
 
 

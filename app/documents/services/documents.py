@@ -114,7 +114,7 @@ class Documents:
         )
         return AttachedFile(name, document)
 
-    def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
+    def save_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
         """Copy the files of a saved message, so that their pages can be shown later.
 
         Neither the answer nor the chat needs a copy, only the text. Pictures and sounds are not

@@ -68,7 +68,7 @@ class ImportDialog(EnterDialog):
         self._middle.addWidget(self._choices())
         self._middle.addWidget(self._list)
         self._copy = self._button("importCopy", self.tr("Copy the report"), self._copy_report)
-        self._undo = self._button("importUndo", self.tr("Undo the import"), self._take_back)
+        self._undo = self._button("importUndo", self.tr("Undo the import"), self._ask_undo)
         self._close = self._button("importClose", self.tr("Cancel"), self.reject)
         self._import = self._button("importGo", self.tr("Import"), self._main)
         self._import.setProperty("look", "primary")
@@ -202,7 +202,7 @@ class ImportDialog(EnterDialog):
             self.accept()
             self.show_chats.emit()
 
-    def _take_back(self) -> None:
+    def _ask_undo(self) -> None:
         self.accept()
         self.undo.emit()
 

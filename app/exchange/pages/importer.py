@@ -19,7 +19,7 @@ from app.kit.notify import Notifier
 
 
 class Importer(QObject):
-    """Imports files that the user chose or that were passed to `take_dropped`.
+    """Imports files that the user chose or that were passed to `import_dropped`.
 
     Signals:
         undone(ids): Imported chats were moved to the trash.
@@ -59,7 +59,7 @@ class Importer(QObject):
         if self._dialog is None:
             dialog = ImportDialog(self._window)
             dialog.chosen.connect(self.read)
-            dialog.confirmed.connect(self._take_in)
+            dialog.confirmed.connect(self._import_chats)
             dialog.undo.connect(self._undo)
             dialog.show_chats.connect(self._show)
             dialog.finished.connect(self._closed)
@@ -67,8 +67,8 @@ class Importer(QObject):
         self._dialog.open()
         return self._dialog
 
-    def _take_in(self) -> None:
-        self._importing.take_in(self._files, self._imported, self._failed)
+    def _import_chats(self) -> None:
+        self._importing.import_chats(self._files, self._imported, self._failed)
 
     def _closed(self) -> None:
         self._importing.cancel()
@@ -77,7 +77,7 @@ class Importer(QObject):
             self._dialog = None
         self._files = ()
 
-    def take_dropped(self, path: Path) -> bool:
+    def import_dropped(self, path: Path) -> bool:
         """Take a dropped file if it contains chats; return whether it was taken.
 
         All files dropped together are read together.

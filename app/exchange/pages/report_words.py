@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from PySide6.QtCore import QCoreApplication
 
 from app.base.language import translated
-from app.exchange.values.report import MOST_NAMED, MOST_TOLD, FileReport
+from app.exchange.values.report import MOST_LISTED, MOST_NAMED, FileReport
 from app.kit.look.format import figure
 
 
@@ -60,9 +60,9 @@ def _not_read(report: FileReport) -> Iterator[str]:
     for words, found in groups:
         if found:
             yield words.format(count=figure(len(found)))
-        for entry in found[:MOST_TOLD]:
+        for entry in found[:MOST_LISTED]:
             yield f"  {translated(entry.what)}: {translated(entry.why)}"
-        if (more := len(found) - MOST_TOLD) > 0:
+        if (more := len(found) - MOST_LISTED) > 0:
             yield "  " + _tr("and {more} more.").format(more=figure(more))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])

@@ -74,7 +74,7 @@ class Importing:
             self._task.cancel()
             self._task = None
 
-    def take_in(
+    def import_chats(
         self,
         files: Sequence[FileFound],
         done: Callable[[Imported, Sequence[FileReport]], object],

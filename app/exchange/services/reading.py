@@ -28,7 +28,7 @@ from app.exchange.values.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_e
 from engines.cancel import CancelToken
 from engines.sentences import N_
 
-MOST_KEPT = 400_000_000
+MOST_IN_MEMORY = 400_000_000
 _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
 """Limits and estimates in bytes of memory.
 
@@ -97,7 +97,7 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
     not_read: list[NotRead] = []
     passed_over: list[SkippedFile] = []
     threads = _Threads()
-    left = MOST_KEPT
+    left = MOST_IN_MEMORY
     for result in _all_of(path, threads, cancel):
         if isinstance(result, ReadyChat):
             left -= _weight(result)
@@ -140,7 +140,7 @@ def _all_of(
                     kinds.add(_kind(document.name))
                 yield chat
         del document  # free it before the next one is read
-        if threads.size > MOST_KEPT:
+        if threads.size > MOST_IN_MEMORY:
             yield NotRead(path.name, _TOO_MUCH, partly=True)
             break
     yield from _jan(threads)

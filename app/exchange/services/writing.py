@@ -86,7 +86,7 @@ class Files:
     def write(self, path: Path, text: str) -> None:
         """Write a file. On DiskFull or ExportFailed, the former content of `path` is kept."""
         with (
-            self.whole(path) as unfinished,
+            self.replacing(path) as unfinished,
             unfinished.open("w", encoding="utf-8", newline="\n") as file,
         ):
             file.write(text)
@@ -94,7 +94,7 @@ class Files:
             os.fsync(file.fileno())
 
     @contextmanager
-    def whole(self, path: Path) -> Iterator[Path]:
+    def replacing(self, path: Path) -> Iterator[Path]:
         """Provide a temporary file beside `path` that replaces it at the end of the block."""
         was_there = path.exists()
         with _explained(path), replacing(path) as unfinished:
@@ -240,7 +240,7 @@ def _write(
     files: Files, path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> None:
     if options.kind == "pdf":
-        with files.whole(path) as unfinished:
+        with files.replacing(path) as unfinished:
             print_(chats, options, unfinished)
     else:
         files.write(path, text_of(chats, options))

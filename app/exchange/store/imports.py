@@ -53,7 +53,7 @@ class ImportStore:
                 if chat.folder not in folders:
                     folders[chat.folder] = new_folders[chat.folder] = _add_folder(db, chat.folder)
                 if chat_id in known:
-                    _bring_back(db, chat_id, folders[chat.folder])
+                    _restore(db, chat_id, folders[chat.folder])
                     restored.append(chat_id)
                 else:
                     for document in chat.documents:
@@ -82,7 +82,7 @@ def _add_folder(db: sqlite3.Connection, name: str) -> str:
     return folder.id
 
 
-def _bring_back(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
+def _restore(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
     db.execute(
         "UPDATE chats SET deleted = NULL, folder_id = coalesce(folder_id, ?) WHERE id = ?",
         (folder_id, chat_id),
@@ -90,7 +90,7 @@ def _bring_back(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
 
 
 def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage]) -> None:
-    if _are_taken(db, messages):
+    if _have_ids(db, messages):
         names = {message.id: made_id(chat.id, message.id) for message in messages}
         chat = replace(chat, leaf_id=names.get(chat.leaf_id or ""))
         messages = [
@@ -101,7 +101,7 @@ def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage
     insert_rows(db, "messages", [row_of_message(message) for message in messages])
 
 
-def _are_taken(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> bool:
+def _have_ids(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> bool:
     """Return whether one of the ids belongs to a message of another chat."""
     for start in range(0, len(messages), _AT_ONCE):
         some = [message.id for message in messages[start : start + _AT_ONCE]]

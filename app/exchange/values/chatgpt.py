@@ -124,10 +124,10 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 def _damaged(mapping: Mapping[str, Any], leaf: str | None) -> int:
     """Count the nodes that cannot be read, and those that are named but missing."""
     missing = _LINKS.above(mapping, leaf).keys() - mapping.keys()
-    return len(missing) + sum(not _is_whole(node) for node in mapping.values())
+    return len(missing) + sum(not _is_complete(node) for node in mapping.values())
 
 
-def _is_whole(node: object) -> bool:
+def _is_complete(node: object) -> bool:
     if not isinstance(node, dict) or "message" not in node:
         return False
     message = node["message"]

@@ -33,7 +33,7 @@ from engines.sentences import N_
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 _HEADLESS = N_("Its thread.json, which has the title, is missing or damaged.")
-_LOOKED_AT = 20
+_EXAMINED = 20
 """Lines read to recognise a file; the first can be damaged."""
 
 
@@ -46,7 +46,7 @@ def is_messages(text: str) -> bool:
     """Return whether one of the first lines of a text is a message of a thread."""
     if '"thread_id"' not in text:
         return False
-    lines = (line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if '"thread_id"' in line)
+    lines = (line for line in text.split("\n", _EXAMINED)[:_EXAMINED] if '"thread_id"' in line)
     return any("thread_id" in line and "role" in line for line in map(_line, lines))
 
 
@@ -89,13 +89,13 @@ def read(
         system_prompt=as_text(assistant.get("instructions")),
         pinned=metadata.get("is_favorite") is True,
         damage=(
-            *damaged(broken + sum(not _is_whole(message) for message in messages)),
+            *damaged(broken + sum(not _is_complete(message) for message in messages)),
             *(() if thread else (_HEADLESS,)),
         ),
     )
 
 
-def _is_whole(message: Mapping[str, Any]) -> bool:
+def _is_complete(message: Mapping[str, Any]) -> bool:
     has_content = isinstance(message.get("content"), str | list)
     return bool(as_text(message.get("role"))) and has_content
 

@@ -26,7 +26,7 @@ from engines.sentences import N_
 SOURCE = N_("LM Studio")
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 _MARKS = ("perChatPredictionConfig", "usePerChatPredictionConfig", "lastUsedModel")
-_LOOKED_AT = 20
+_EXAMINED = 20
 """Messages checked to recognise a file; some of them can be damaged."""
 _TOOLS = ("toolCallRequest", "toolCallResult")
 
@@ -34,7 +34,7 @@ _TOOLS = ("toolCallRequest", "toolCallResult")
 def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat of LM Studio."""
     messages = as_list(value.get("messages"))
-    if any(isinstance(as_dict(message).get("versions"), list) for message in messages[:_LOOKED_AT]):
+    if any(isinstance(as_dict(message).get("versions"), list) for message in messages[:_EXAMINED]):
         return True
     return any(name in value for name in _MARKS)
 
@@ -86,13 +86,13 @@ def _damaged(value: Mapping[str, Any]) -> int:
     """Count the messages without a readable selected version."""
     messages = map(as_dict, as_list(value.get("messages")))
     return sum(
-        not versions or not _is_whole(as_dict(versions[_selected(message)]))
+        not versions or not _is_complete(as_dict(versions[_selected(message)]))
         for message in messages
         for versions in [as_list(message.get("versions"))]
     )
 
 
-def _is_whole(version: Mapping[str, Any]) -> bool:
+def _is_complete(version: Mapping[str, Any]) -> bool:
     content = version.get("steps") if "steps" in version else version.get("content")
     if not as_text(version.get("role")) or not isinstance(content, list | str):
         return False

@@ -146,11 +146,11 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 def _damaged(tree: Mapping[str, Any], row: list[Any], leaf: str | None) -> int:
     """Count the messages that cannot be read, and those that are named but missing."""
-    broken = sum(not _is_whole(as_dict(message)) for message in (tree.values() if tree else row))
+    broken = sum(not _is_complete(as_dict(message)) for message in (tree.values() if tree else row))
     return broken + len(_LINKS.above(tree, leaf).keys() - tree.keys())
 
 
-def _is_whole(value: Mapping[str, Any]) -> bool:
+def _is_complete(value: Mapping[str, Any]) -> bool:
     has_content = isinstance(value.get("content"), str | list) or isinstance(
         value.get("output"), list
     )

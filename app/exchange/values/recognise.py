@@ -21,7 +21,7 @@ from app.exchange.values.json_values import (
 from app.exchange.values.thread import convert
 from engines.sentences import N_
 
-_LOOKED_AT = 20
+_EXAMINED = 20
 """Elements of a list checked to recognise its program."""
 
 
@@ -130,7 +130,7 @@ def _of_large(text: str) -> tuple[str, FoundChats]:
     """Recognise a text too large for memory, and read the chats of its list one by one."""
     items = each_item(text)
     try:
-        first = list(islice(items, _LOOKED_AT))
+        first = list(islice(items, _EXAMINED))
     except ValueError:
         first = []
     chat_format = _format_of(first)
@@ -147,7 +147,7 @@ def _read_large(chat_format: _Format, items: Iterator[Any]) -> Iterator[ReadyCha
 
 
 def _format_of(items: Sequence[Any]) -> _Format | None:
-    looked_at = [item for item in islice(items, _LOOKED_AT) if isinstance(item, dict)]
+    looked_at = [item for item in islice(items, _EXAMINED) if isinstance(item, dict)]
     return next(
         (
             chat_format

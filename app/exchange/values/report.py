@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.exchange.values.found import FileFound, NotRead, SkippedFile
 from engines.sentences import N_
 
-MOST_TOLD = 100
+MOST_LISTED = 100
 """How many unread chats of a file are named one by one."""
 
 MOST_NAMED = 20
@@ -117,9 +117,9 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     for words, found in groups:
         if found:
             lines.append(words)
-            lines += [f"  {entry.what}: {entry.why}" for entry in found[:MOST_TOLD]]
-        if len(found) > MOST_TOLD:
-            lines.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
+            lines += [f"  {entry.what}: {entry.why}" for entry in found[:MOST_LISTED]]
+        if len(found) > MOST_LISTED:
+            lines.append(N_("  and {count} more.", count=f"{len(found) - MOST_LISTED:,}"))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])
         if len(names) > MOST_NAMED:

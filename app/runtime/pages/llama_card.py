@@ -77,7 +77,7 @@ class LlamaCard(EngineCard):
         self._switches = {}
         for number, device in enumerate(self._devices, start=1):
             self._rows.addWidget(self._row(number, device))
-        self._keep_one()
+        self._keep_one_on()
         self._wait.setVisible(False)
         self._fault.hide()
         self.show_status(self.tr("Ready"), good=True)
@@ -161,10 +161,10 @@ class LlamaCard(EngineCard):
         working = [device for device in self._devices if device.state != "refused"]
         on = tuple(device.name for device in working if self._switches[device.name].isChecked())
         usual = tuple(device.name for device in working if device.usual)
-        self._keep_one()
+        self._keep_one_on()
         self.chosen.emit(() if on == usual else on)
 
-    def _keep_one(self) -> None:
+    def _keep_one_on(self) -> None:
         """Keep the last device on: a setting for the processor alone is the layers on the card."""
         works = [device.name for device in self._devices if device.state != "refused"]
         on = [name for name in works if self._switches[name].isChecked()]

@@ -140,12 +140,12 @@ class EngineList(QObject):
 
     def refresh(self) -> None:
         """Read the state of vLLM, the worker and the devices, and the advice."""
-        self.look_at_vllm()
+        self.refresh_vllm()
         self.refresh_worker()
         self.refresh_devices()
         self._ask(self._manager.advise, self.advised.emit, SYSTEM)
 
-    def look_at_vllm(self, failed: Failed | None = None) -> None:
+    def refresh_vllm(self, failed: Failed | None = None) -> None:
         """Read vLLM's state, except during an installation, which reports its own steps."""
         if not self.is_installing:
             self._tasks.run(
@@ -179,7 +179,7 @@ class EngineList(QObject):
 
         self._tasks.run(self._manager.worker, show, failed, on=SYSTEM)
 
-    def look_elsewhere(
+    def find_counterparts(
         self, entry: ModelEntry, done: Callable[[tuple[Counterpart, ...]], object], failed: Failed
     ) -> None:
         """Find the same model for other engines."""

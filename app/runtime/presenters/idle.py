@@ -53,7 +53,7 @@ class IdleStop(QObject):
         tasks.closing.connect(self._timer.stop)
 
     @property
-    def is_looking(self) -> bool:
+    def is_checking(self) -> bool:
         """Whether a check is running."""
         return self._looking
 

@@ -102,7 +102,7 @@ class EngineChoice:
         chosen = best(found)
         if chosen is not None and chosen.entry is not None:
             return self._library.find(chosen.entry.id)
-        raise _none_here(entry, engine, found, chosen)
+        raise _no_counterpart(entry, engine, found, chosen)
 
     def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
         """Return the name of the entry that answers, if both engines have the model.
@@ -217,7 +217,7 @@ _MODELS_OF: Final[Mapping[EngineName, str]] = {
     "vllm": N_("Its checkpoint is not on this computer."),
     "llamacpp": N_("Its GGUF file is not on this computer."),
 }
-_NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
+_UNAVAILABLE: Final[Mapping[EngineName, tuple[str, str]]] = {
     "remote": (
         N_("None of your servers offers this model."),
         N_("Choose one of a server’s models."),
@@ -231,7 +231,7 @@ _NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
         N_("Add a GGUF file of it, or choose another model."),
     ),
 }
-_NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
+_UNAVAILABLE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
     "remote": N_(
         "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them."
     ),
@@ -242,7 +242,7 @@ _NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
 }
 
 
-def _none_here(
+def _no_counterpart(
     entry: ModelEntry,
     engine: EngineName,
     found: tuple[Counterpart, ...],
@@ -267,4 +267,4 @@ def _none_here(
         )
     if found:
         return EngineUnavailable(what, found[0].why_not, N_("Answer with llama.cpp."))
-    return EngineUnavailable(what, *_NOWHERE[engine], terminal=_NOWHERE_IN_TERMINAL[engine])
+    return EngineUnavailable(what, *_UNAVAILABLE[engine], terminal=_UNAVAILABLE_IN_TERMINAL[engine])

@@ -93,7 +93,7 @@ class EngineInstaller:
 
     def rollback(self) -> Installed:
         """Switch back to the previous version. Raises AppError."""
-        with self._locked("switch", _unheard, CancelToken()):
+        with self._locked("switch", _ignore, CancelToken()):
             before = self.home.roll_back()
         if before is None:
             raise EngineNotInstalled(
@@ -106,7 +106,7 @@ class EngineInstaller:
 
     def remove(self) -> None:
         """Remove all versions, downloaded files and workers' caches. Raises AppError."""
-        with self._locked("switch", _unheard, CancelToken()):
+        with self._locked("switch", _ignore, CancelToken()):
             for installed in self.home.installed():
                 if self._sources.in_use(installed):
                     raise EngineInUse(
@@ -119,7 +119,7 @@ class EngineInstaller:
     def tidy(self) -> None:
         """Remove half-made environments of a killed installation, unless one is running."""
         if self.home.half_made:
-            with suppress(Cancelled), self._locked("look", _unheard, _already()):
+            with suppress(Cancelled), self._locked("look", _ignore, _already()):
                 self.home.tidy()
 
     def _check(self, lock: Lock) -> Check:
@@ -177,7 +177,7 @@ class EngineInstaller:
             yield holding
 
 
-def _unheard(_: Step) -> None:
+def _ignore(_: Step) -> None:
     """Do nothing: a listener that ignores progress."""
 
 

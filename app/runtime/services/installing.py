@@ -29,7 +29,7 @@ _NO_ROOM_WORDS = N_("No space left on device")
 
 
 @contextmanager
-def making_here(
+def make_locally(
     home: EngineHome, lock: Lock, _target: TargetSystem, holding: int, cancel: CancelToken
 ) -> Iterator[Maker]:
     """Begin to make an environment on this Linux."""
@@ -62,7 +62,7 @@ class InstallSources:
     in_use: Callable[[Installed], bool] = lambda installed: in_use(installed.folder)
     making: Callable[
         [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[Maker]
-    ] = making_here
+    ] = make_locally
     tools: Callable[[TargetSystem], tuple[LockedFile, ...]] = lambda _: ()
 
 

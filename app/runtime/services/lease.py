@@ -104,12 +104,12 @@ class Lease:
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
         """Return the vectors of texts, as `Engine.embed` does."""
         work = partial(self._loads.engine.embed, texts, cancel)
-        return self._requests.looked_up("embeddings", work, self._admission)
+        return self._requests.run_lookup("embeddings", work, self._admission)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
         """Score documents, as `Engine.rerank` does."""
         work = partial(self._loads.engine.rerank, query, documents, cancel)
-        return self._requests.looked_up("rerank", work, self._admission)
+        return self._requests.run_lookup("rerank", work, self._admission)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers, as `Engine.check_mtp` does; only for a lease that is alone."""

@@ -10,7 +10,7 @@ from app.models.discover.values.counterparts import shown
 from app.models.downloads.services.pulling import wanted_of
 from app.models.downloads.values.wanted import wanted_checkpoint
 from app.models.hub.values.names import hub_name
-from app.runtime.services.memory import memory_held
+from app.runtime.services.memory import memory_used
 from app.runtime.values.installation import Device, StayingWorker, WorkerState
 from engines.cancel import CancelToken
 from engines.memory.placement import chosen
@@ -121,7 +121,7 @@ class EngineManager:
         if status.state == "loading" or model is None:
             return WorkerState("loading", words=status.words, share=status.share, log=log)
         minutes = self._settings.read().vllm_idle
-        memory, is_exact = memory_held(status.process)
+        memory, is_exact = memory_used(status.process)
         return WorkerState(
             "ready",
             model.name,
@@ -158,7 +158,7 @@ class EngineManager:
 
 
 def _of_others(worker: StayingWorker) -> WorkerState:
-    memory, is_exact = memory_held(worker.process)
+    memory, is_exact = memory_used(worker.process)
     return WorkerState(
         "ready",
         worker.model,

@@ -16,7 +16,7 @@ def own_memory() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def memory_held(first: int) -> tuple[int, bool]:
+def memory_used(first: int) -> tuple[int, bool]:
     """Return the memory that a process and all its descendants hold.
 
     Args:

@@ -142,7 +142,7 @@ class QueueRules:
             and (other_request is None or self._room(other_request) == self._room(request))
             for other_number, other_request in self._waiting.items()
         )
-        return Wait("queue", count=ahead) if ahead else self._in_the_way(number, request)
+        return Wait("queue", count=ahead) if ahead else self._obstacle(number, request)
 
     def _admit(self) -> None:
         full: set[str] = set()
@@ -151,7 +151,7 @@ class QueueRules:
             if request is None:
                 return  # it can turn out to need any room
             room = self._room(request)
-            if room in full or self._in_the_way(number, request) is not None:
+            if room in full or self._obstacle(number, request) is not None:
                 full.add(room)
                 continue
             del self._waiting[number]
@@ -162,7 +162,7 @@ class QueueRules:
         """Return the sort key of those that wait."""
         return number in self._guests, number
 
-    def _in_the_way(self, number: int, request: QueueRequest) -> Wait | None:
+    def _obstacle(self, number: int, request: QueueRequest) -> Wait | None:
         users = self._users(self._room(request))
         if not users:
             return None
@@ -186,7 +186,7 @@ WaitListener = Callable[[Wait | None], None]
 """Called on the waiting thread: with the reason each time it changes, and with None at the turn."""
 
 
-def _unheard(_: Wait | None) -> None:
+def _ignore(_: Wait | None) -> None:
     """Do nothing: a listener that ignores waiting."""
 
 
@@ -202,7 +202,7 @@ class EngineQueue:
         self._rules = QueueRules(rooms)
         self._changed = threading.Condition()
 
-    def join(self, listener: WaitListener = _unheard, *, guest: bool = False) -> Ticket:
+    def join(self, listener: WaitListener = _ignore, *, guest: bool = False) -> Ticket:
         """Take a place in the queue. The caller has to leave it in the end.
 
         Args:

@@ -140,7 +140,7 @@ class RequestLog:
                 running.add(event)
                 yield event
 
-    def looked_up(
+    def run_lookup(
         self, operation: Operation, work: Callable[[], Found], admission: Admission
     ) -> Found:
         """Return the result of `work` and record it as a request. Raises what `work` raises."""

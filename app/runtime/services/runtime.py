@@ -95,7 +95,7 @@ class Runtime:
         loaded = self._loaded.get(entry.engine)
         return loaded.load_options if loaded is not None and loaded.entry == entry else None
 
-    def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
+    def blocking_model(self, entry: ModelEntry) -> ModelEntry | None:
         """Return the model that this one would replace, if a person has used that model."""
         for name, loaded in list(self._loaded.items()):
             same_room = self._engines[name].local and self._engines[entry.engine].local

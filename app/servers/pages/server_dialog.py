@@ -103,9 +103,9 @@ class ServerDialog(FormDialog):
         self.lay_out(Label(words, wrap=True), form, self.problem, first=self._name)
         changes = self._name.textChanged, self._address.textChanged
         for change in changes:
-            change.connect(self._say_where_the_key_goes)
+            change.connect(self._explain_key)
         self.save_if(lambda: self._name.words and self._address.words, *changes)
-        self._say_where_the_key_goes()
+        self._explain_key()
 
     @property
     def key(self) -> str | None:
@@ -173,7 +173,7 @@ class ServerDialog(FormDialog):
             field(certificate, self._certificate, look="muted"),
         )
 
-    def _say_where_the_key_goes(self) -> None:
+    def _explain_key(self) -> None:
         """Say where the key is sent, and offer to send a stored key to a new origin.
 
         A stored key was given for one origin; it goes to another one only if the user agrees.

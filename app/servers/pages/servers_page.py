@@ -180,7 +180,9 @@ class ServersPage(ColumnPage):
         rows = []
         for number, server in enumerate(servers.profiles(), start=1):
             models = tuple(entry for entry in entries if entry.server == server.id)
-            rows.append(ListedServer(number, server, servers.where(server), models, current))
+            rows.append(
+                ListedServer(number, server, servers.destination_of(server), models, current)
+            )
         self._rows.show(rows)
         self._none.setVisible(not rows)
 

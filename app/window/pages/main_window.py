@@ -273,7 +273,7 @@ class MainWindow(WindowFrame):
             self.page.composer.edit,
             self.chooser,
             self.switching.place_of,
-            lambda path: self.importer.take_dropped(path),  # noqa: PLW0108 - made when needed
+            lambda path: self.importer.import_dropped(path),  # noqa: PLW0108 - made when needed
             self.notifier,
             self,
         )

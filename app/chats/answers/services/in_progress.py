@@ -71,7 +71,7 @@ class AnswerInProgress:
         Args:
             characters: Limit the text to this many of the characters that have arrived.
         """
-        return self._growing.onto(message, characters)
+        return self._growing.with_text(message, characters)
 
     def record(self, event: E) -> E:
         """Record what an event says about the answer, and return the event."""
@@ -90,7 +90,7 @@ class AnswerInProgress:
     def save_if_due(self) -> None:
         """Save the text so far if enough time has passed."""
         if self._written.state == "streaming" and self._saving.is_due:
-            self._saving.on_the_way(self.so_far(self._written))
+            self._saving.save_partial(self.so_far(self._written))
 
     def stop(self) -> None:
         """Mark the answer as stopped by the user."""
@@ -158,7 +158,7 @@ class GrowingAnswer:
         with self._lock:
             self._end_reasoning()
 
-    def onto(self, message: StoredMessage, characters: int = maxsize) -> StoredMessage:
+    def with_text(self, message: StoredMessage, characters: int = maxsize) -> StoredMessage:
         """Return the message with the answer so far, or with only so many `characters` of it."""
         text, reasoning = self._before.text, self._before.reasoning
         with self._lock:
@@ -196,7 +196,7 @@ class Saving:
         """Whether the next save is due."""
         return self._now() > self._due
 
-    def on_the_way(self, message: StoredMessage) -> None:
+    def save_partial(self, message: StoredMessage) -> None:
         """Save the text so far; ignore failures, as the next or last save includes everything."""
         began = self._now()
         with contextlib.suppress(UserError):

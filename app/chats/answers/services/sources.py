@@ -111,7 +111,7 @@ def _attached(
     page_documents = {page.document for page in pages}
     # A scan without room for even one page goes in as a text that says it is a scan.
     unseen = [
-        _whole(scan)
+        _whole_text(scan)
         for scan in scans
         if scan.document.is_scan and scan.document.sha256 not in page_documents
     ]
@@ -171,7 +171,7 @@ def _of_files(
     question: str, files: Sequence[AttachedFile], measure: Measure, by_meaning: ByMeaning
 ) -> tuple[PromptSource, ...]:
     """Choose the parts of files with text that go into a prompt."""
-    whole = tuple(_whole(file) for file in files)
+    whole = tuple(_whole_text(file) for file in files)
     empty = measure(())
     context = empty.context or DEFAULT_CONTEXT
     most = context - empty.kept
@@ -191,7 +191,7 @@ def _of_files(
         found = found[: len(found) - max(1, len(found) // 8)]
 
 
-def _whole(file: AttachedFile) -> PromptSource:
+def _whole_text(file: AttachedFile) -> PromptSource:
     return PromptSource("file", file.name, file.document.sha256)
 
 
@@ -216,7 +216,7 @@ def _small_ones(
     for file in sorted(files, key=lambda file: len(file.document.text)):
         needed = len(file.document.text) * tokens_each
         if needed <= share / 2:
-            chosen.append(_whole(file))
+            chosen.append(_whole_text(file))
             share -= needed
         else:
             left.append(file)

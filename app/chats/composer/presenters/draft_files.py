@@ -245,7 +245,7 @@ class DraftFiles(QObject):
 
         def saved(_: None) -> None:
             if reading.path is not None:
-                copy = partial(self._documents.keep_copies, [(reading.path, file)])
+                copy = partial(self._documents.save_copies, [(reading.path, file)])
                 self._tasks.run(copy, lambda _: None, self.failed.emit, on=FILES)
             self._end(file_id, attachment=attachment)
 

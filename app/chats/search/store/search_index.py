@@ -102,9 +102,9 @@ class SearchIndex:
         """Index a few hundred more texts; return whether there was anything to do."""
         self._check()
         return (
-            self._take_changes()
-            or self._take_older("chats")
-            or self._take_older("messages")
+            self._index_changes()
+            or self._index_older("chats")
+            or self._index_older("messages")
             or self._forget_words()
         )
 
@@ -153,7 +153,7 @@ class SearchIndex:
         _note(db, "history", history)
         _note(db, "changes", last)
 
-    def _take_changes(self) -> bool:
+    def _index_changes(self) -> bool:
         with self.file.write() as db:
             done = _state(db)["changes"]
             with self._database.read() as chats:
@@ -179,7 +179,7 @@ class SearchIndex:
             chats.execute("DELETE FROM changes WHERE number <= ?", (log[-1]["number"],))
         return True
 
-    def _take_older(self, table: str) -> bool:
+    def _index_older(self, table: str) -> bool:
         """Index the next older texts.
 
         They are inserted by ascending rowid, because the index then needs no merge for each.

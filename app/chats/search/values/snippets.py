@@ -10,7 +10,7 @@ from app.search.words import Term
 
 _BEFORE = 40
 _LENGTH = 160
-_LOOKED_AT = 200_000
+_EXAMINED = 200_000
 """How many characters of a text are searched for the part to cut out."""
 
 _SIGNS = re.compile(r"(?<![\w*])\*{1,3}(?=\w)|(?<=[\w.,:;!?)])\*{1,3}(?![\w*])|(?<!\S)#{1,6} |`+")
@@ -21,7 +21,7 @@ Marks = tuple[tuple[int, int], ...]
 
 def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
     """Cut about 160 characters around the first term, on one line, with the terms' positions."""
-    text = text[:_LOOKED_AT]
+    text = text[:_EXAMINED]
     first = min((start for start, _ in marks_in(text, terms)), default=0)
     start = max(0, first - _BEFORE)
     if start:

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from app.documents.citations.values.context import Surroundings
 from app.documents.citations.values.outline import Numbering
-from app.documents.citations.values.places import FILE_NAME, Known, Mention, stands_there
+from app.documents.citations.values.places import FILE_NAME, Known, Mention, is_at_named_places
 from app.documents.citations.values.quotes import Quote, quotes_in, readings
 from app.documents.citations.values.source import SearchedText
 from app.documents.values.documents import AttachedFile, Document, LocationKind, TextSpan
@@ -131,7 +131,9 @@ class CitationCheck:
                 verdict: Verdict = "elsewhere"
                 called = _called(file.name) | {spans[0].place.attached[0].casefold()}
                 if named is None or not named.isdisjoint(called):
-                    stands = stands_there(places, file.document, file.outline, spans, start, end)
+                    stands = is_at_named_places(
+                        places, file.document, file.outline, spans, start, end
+                    )
                     verdict = _VERDICTS[stands]
                 if _BEST.index(verdict) < _BEST.index(best.verdict):
                     best = Citation(

@@ -98,7 +98,7 @@ class Surroundings:
         if begin and quote.start - begin <= _NAMED_WITHIN and (own := _BRACKETS.match(before)):
             before = before[own.end() :]  # these brackets belong to the previous quote
         after = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
-        return _same_sentence_before(before), _same_sentence_behind(
+        return _same_sentence_before(before), _same_sentence_after(
             after, is_block=quote.is_block, is_last=end == len(answer)
         )
 
@@ -248,7 +248,7 @@ def _same_sentence_before(text: str) -> str:
     return line if line.endswith(":") or not other_words(line) else rest
 
 
-def _same_sentence_behind(text: str, *, is_block: bool = False, is_last: bool = False) -> str:
+def _same_sentence_after(text: str, *, is_block: bool = False, is_last: bool = False) -> str:
     """Return the part of the text after a quote that belongs to its sentence or names its place.
 
     Args:

@@ -242,7 +242,7 @@ class NumberReader:
             while entries and not entries[-1].label:
                 entries.pop()
         elif same and _order(entry) == 1:
-            entry = self._begun_anew(entry, same[0], title)
+            entry = self._restarted(entry, same[0], title)
         elif same:
             fitting = [at for at in same if _order(entries[at]) + 1 == _order(entry)]
             at = fitting[-1] if fitting else same[0]
@@ -251,7 +251,7 @@ class NumberReader:
         self._titles.setdefault((entry.style, entry.number), title)
         entries.append(entry)
 
-    def _begun_anew(self, entry: _Entry, first: int, title: str) -> _Entry:
+    def _restarted(self, entry: _Entry, first: int, title: str) -> _Entry:
         """Return the first number of a list that is written like a list still open.
 
         It can be a nested list, unless the headings show that it is not.

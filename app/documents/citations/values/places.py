@@ -144,7 +144,7 @@ _LOOSE_TITLES: Final = re.compile(
 _BEFORE_NOUN: Final = re.compile(
     rf"\b(?P<title>{_CAPITALISED})[\s-]+(?:{_NOUN}|{_LOOSE_NOUN})\b(?!\s*\d)"
 )
-_BEHIND_DASH: Final = re.compile(r"\A\s*(?:[–—]|--?)\s*([^\n]{3,80}?)[\s.]*\Z")
+_AFTER_DASH: Final = re.compile(r"\A\s*(?:[–—]|--?)\s*([^\n]{3,80}?)[\s.]*\Z")
 _UNKNOWN_TITLE: Final = re.compile(rf"\b[Uu]nder\s+{_CAPITALISED}(?=\s*[,:])")
 _CELL: Final = re.compile(
     r"(?:\A|[(\[]|\b(?i:in|cell)\s)\s*[A-Z]{1,2}\d{1,5}(?::[A-Z]{1,2}\d{1,5})?\s*(?:[:)\]]|\Z)"
@@ -173,7 +173,7 @@ _ENDINGS: Final = (
 )
 FILE_NAME: Final = re.compile(r"[^\s\[\](){}<>“”„«»\"',;:/\\]+" + _ENDINGS, re.IGNORECASE)
 """Matches a file name; a name with spaces is only recognised if there is such a file."""
-_BEHIND_NAME: Final = re.compile(
+_AFTER_NAME: Final = re.compile(
     _ENDINGS + r"\s*[:,]\s*(\d{1,6})\s*(?:[)\]]|$)", re.IGNORECASE | re.MULTILINE
 )
 
@@ -255,7 +255,7 @@ def other_words(text: str) -> int:
     return len(re.findall(r"\w+", rest))
 
 
-def stands_there(
+def is_at_named_places(
     named: Iterable[Mention], document: Document, outline: Numbering, spans: Sequence[TextSpan],
     start: int, end: int,
 ) -> Answer:  # fmt: skip
@@ -342,7 +342,7 @@ def _numbered(text: str) -> Iterator[Mention]:
             last = mention
     if last is not None:
         yield last
-    for name in _BEHIND_NAME.finditer(text):
+    for name in _AFTER_NAME.finditer(text):
         yield Mention(name.start(1), name.end(1), "page", "page", ((name[1],),))
 
 
@@ -470,7 +470,7 @@ def _known_titles(text: str, known: Known) -> Iterator[Mention]:
     for found in _BEFORE_NOUN.finditer(text):
         if known.title(found["title"]):
             yield _title(found, found["title"])
-    for found in (*_IN_BRACKETS.finditer(text), *_BEHIND_DASH.finditer(text)):
+    for found in (*_IN_BRACKETS.finditer(text), *_AFTER_DASH.finditer(text)):
         for part in re.split(r"[,;–—]", found[1]):
             title = _LEADING_NUMBER.sub("", part.strip())
             if known.title(title):

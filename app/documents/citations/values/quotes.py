@@ -15,7 +15,7 @@ _LONGEST: Final = 5000
 _INNER: Final = "(?:[^“”„]|“[^“”„]*”|„[^“”„]*[“”])"
 """The content of a quote: words, and inner quotes with marks of their own."""
 _NO_LETTER_BEFORE: Final = rf"(?<![^\W{UNSPACED}])"
-_NO_LETTER_BEHIND: Final = rf"(?![^\W{UNSPACED}])"
+_NO_LETTER_AFTER: Final = rf"(?![^\W{UNSPACED}])"
 _QUOTE: Final = re.compile(
     rf"“({_INNER}{{4,{_LONGEST}}})”|„({_INNER}{{4,{_LONGEST}}}?)[“”]"
     + "".join(
@@ -24,15 +24,15 @@ _QUOTE: Final = re.compile(
     )
     + rf"|«([^«»]{{4,{_LONGEST}}})»|»([^«»]{{4,{_LONGEST}}})«"
     rf"|\u2039([^\u2039\u203a]{{4,{_LONGEST}}})\u203a|\u203a([^\u2039\u203a]{{4,{_LONGEST}}})\u2039"
-    rf'|{_NO_LETTER_BEFORE}"([^"\n\t]{{4,{_LONGEST}}})"{_NO_LETTER_BEHIND}'
+    rf'|{_NO_LETTER_BEFORE}"([^"\n\t]{{4,{_LONGEST}}})"{_NO_LETTER_AFTER}'
     rf"|{_NO_LETTER_BEFORE}(?P<single>['\u2018\u201a])(?=\S)(?!\d\ds|(?:tis|twas|em|n|til|cause)\b)"
 )
 _SINGLE_ENDS: Final = {
     "\u2018": re.compile(
-        rf"(?<=\S)’{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}\u2018(?=\S)|\n\n)"
+        rf"(?<=\S)’{_NO_LETTER_AFTER}|(?P<no>{_NO_LETTER_BEFORE}\u2018(?=\S)|\n\n)"
     ),
-    "\u201a": re.compile(rf"(?<=\S)[\u2018’]{_NO_LETTER_BEHIND}|(?P<no>\u201a(?=\w)|\n\n)"),
-    "'": re.compile(rf"(?<=\S)'{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}'(?=\S)|\n)"),
+    "\u201a": re.compile(rf"(?<=\S)[\u2018’]{_NO_LETTER_AFTER}|(?P<no>\u201a(?=\w)|\n\n)"),
+    "'": re.compile(rf"(?<=\S)'{_NO_LETTER_AFTER}|(?P<no>{_NO_LETTER_BEFORE}'(?=\S)|\n)"),
 }
 """Where a quote between single marks can end; the group `no` shows that it does not."""
 _POSSESSIVE: Final = re.compile(r"[sxzSXZ][’'] [^\W\d_A-ZÄÖÜ]")

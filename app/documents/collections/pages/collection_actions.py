@@ -60,9 +60,9 @@ class CollectionActions(QObject):
         paused = state.collection.paused
         (self._collections.resume if paused else self._collections.pause)(state.collection.id)
 
-    def take_out(self, collection: str, path: Path) -> None:
+    def remove_path(self, collection: str, path: Path) -> None:
         """Remove an added file or folder from a collection."""
-        self._collections.take_out(collection, path)
+        self._collections.remove_path(collection, path)
         text = self.tr("“{name}” is no longer in the collection. It was not changed.")
         self._notifier.offer_undo(
             text.format(name=path.name), lambda: self._collections.add(collection, (path,))

@@ -230,10 +230,10 @@ class CollectionPage(PartPage):
         number, path = numbered
         words = self.tr("Take {name} out of the collection").format(name=path.name)
 
-        def take_out() -> None:
-            self._actions.take_out(self.collection, path)
+        def remove_path() -> None:
+            self._actions.remove_path(self.collection, path)
 
-        remove = UserAction(f"takeOut{number}", "close", words, take_out)
+        remove = UserAction(f"takeOut{number}", "close", words, remove_path)
         return path_line(f"source{number}", "folder", path, remove)
 
     def _passage(self, numbered: tuple[int, FoundPassage]) -> ItemCard:

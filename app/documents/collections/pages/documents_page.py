@@ -103,7 +103,7 @@ class DocumentsPage(QWidget):
         """Refresh the collections and look for an embedding model."""
         super().showEvent(event)
         self._collections.refresh()
-        self._collections.look_for_embedder()
+        self._collections.refresh_embedder()
         self._collections.work()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -25,7 +25,7 @@ _LINE = 34
 _MOST_LINES = 9
 _NAME, _STATE, _SIZE = range(3)
 _Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+_NO_PARENT = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -48,11 +48,11 @@ class FileModel(QAbstractTableModel):
             last = self.index(len(files) - 1, len(self._heads) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+    def rowCount(self, parent: _Index = _NO_PARENT) -> int:
         """Return the number of files; 0 below a file."""
         return 0 if parent.isValid() else len(self.files)
 
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+    def columnCount(self, parent: _Index = _NO_PARENT) -> int:
         """Return the number of columns; 0 below a file."""
         return 0 if parent.isValid() else len(self._heads)
 

@@ -37,7 +37,7 @@ OFF: Final = "off"
 _CONTEXT: Final = 2048
 """The context in tokens: a passage has about 250, and several are read together."""
 
-_LOOKED_AT: Final = 4 << 20
+_EXAMINED: Final = 4 << 20
 """Bytes at each end of a model file that identify it, together with its size."""
 
 
@@ -223,9 +223,9 @@ def _fingerprint(path: Path, size: int) -> str:
     """Return a hash of a file's size and its two ends, which hold a model's metadata."""
     digest = hashlib.sha256(str(size).encode())
     with open_regular(path) as file:
-        digest.update(file.read(_LOOKED_AT))
-        file.seek(max(0, size - _LOOKED_AT))
-        digest.update(file.read(_LOOKED_AT))
+        digest.update(file.read(_EXAMINED))
+        file.seek(max(0, size - _EXAMINED))
+        digest.update(file.read(_EXAMINED))
     return digest.hexdigest()
 
 

@@ -130,7 +130,7 @@ class Indexing:
         ids = [file.id for file in missing.values()]
         for start in range(0, len(ids), _FILES):
             index.note(removed=ids[start : start + _FILES])
-        index.keep_devices({**index.devices(), **result.devices})
+        index.save_devices({**index.devices(), **result.devices})
         index.record_scan(time.time(), result.left_out, result.troubles)
 
     def _moved(
@@ -232,7 +232,7 @@ class Indexing:
                 for (text, _), vector in zip(part, vectors, strict=True):
                     by_text[text.id].append(vector)
                     if len(by_text[text.id]) == len(text.passages):
-                        index.keep_vectors(model, text.id, by_text.pop(text.id))
+                        index.save_vectors(model, text.id, by_text.pop(text.id))
                 self._politeness.rest((time.monotonic() - began) / 4)
                 done += len(part)
                 yield IndexProgress(

@@ -124,10 +124,10 @@ class Knowledge:
         self._store.add(found.id, existing_paths(paths))
         return self.find(found.id)
 
-    def take_out(self, collection: str, path: Path) -> DocumentCollection:
+    def remove_path(self, collection: str, path: Path) -> DocumentCollection:
         """Remove an added file or folder; `work` removes its text from the index."""
         found = self.find(collection)
-        self._store.take_out(found.id, path)
+        self._store.remove_path(found.id, path)
         return self.find(found.id)
 
     def pause(self, collection: str, *, paused: bool) -> DocumentCollection:
@@ -323,7 +323,7 @@ class Knowledge:
             EngineError: Work on `only` failed.
             Cancelled: Work on `only` was cancelled.
         """
-        self._remove_lost()
+        self._remove_orphans()
         for collection in self._store.collections():
             if cancel.cancelled:
                 return
@@ -339,7 +339,7 @@ class Knowledge:
                     raise
                 _log.warning("the index of a collection is not up to date: %s", error)
 
-    def worked_on_elsewhere(self, collection: str) -> bool:
+    def is_locked_elsewhere(self, collection: str) -> bool:
         """Return whether a collection is being worked on just now, such as by another process."""
         with self._locked(self.find(collection).id) as is_locked:
             return not is_locked
@@ -392,10 +392,10 @@ class Knowledge:
                 remove_index(self._index_path(collection_id))
                 (self._folder / f"{collection_id}{_LOCK}").unlink(missing_ok=True)
             except OSError as error:
-                # On Windows another process can have it open; `_remove_lost` tries again.
+                # On Windows another process can have it open; `_remove_orphans` tries again.
                 _log.warning("the index of a removed collection is still there: %s", error)
 
-    def _remove_lost(self) -> None:
+    def _remove_orphans(self) -> None:
         """Remove indexes whose collections no longer exist; other files stay."""
         known = {collection.id for collection in self._store.collections()}
         with suppress(FileNotFoundError):

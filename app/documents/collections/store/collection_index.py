@@ -349,7 +349,7 @@ class CollectionIndex:
             found: dict[str, int] = json.loads(_fact(db, "devices") or "{}")
         return found
 
-    def keep_devices(self, devices: Mapping[str, int]) -> None:
+    def save_devices(self, devices: Mapping[str, int]) -> None:
         """Store the device number of each path of the collection."""
         with self._file.write() as db:
             _set_fact(db, "devices", json.dumps(dict(devices)))
@@ -518,7 +518,7 @@ class CollectionIndex:
             rows.close()
         return found
 
-    def keep_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
+    def save_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
         """Store the vectors of a text's passages, unless the text is gone by now."""
         signs, sizes = encoded(vectors, model.dimensions)
         with self._file.write() as db:
@@ -591,7 +591,7 @@ class CollectionIndex:
             counts = counts_of(words, lambda word: _count(db, word))
             rows = db.execute(
                 "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
-                (_telling(counts), _TOP),
+                (_best_parts(counts), _TOP),
             ).fetchall()
             (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
             named = with_names(db, "word_index", words)
@@ -763,7 +763,7 @@ def _count(db: sqlite3.Connection, match: str) -> int:
     return int(db.execute(counted, (match, MATCHED + 1)).fetchone()[0])
 
 
-def _telling(counts: Mapping[QueryPart, int]) -> str:
+def _best_parts(counts: Mapping[QueryPart, int]) -> str:
     """Return a query for the words that occur in few enough passages.
 
     Every passage with one of the words is ranked, which takes time.

@@ -65,7 +65,7 @@ class CollectionStore:
                 [(collection_id, os.fsencode(path), time.time()) for path in paths],
             )
 
-    def take_out(self, collection_id: str, path: Path) -> None:
+    def remove_path(self, collection_id: str, path: Path) -> None:
         """Remove a file or folder from a collection."""
         with self._database.write() as db:
             db.execute(

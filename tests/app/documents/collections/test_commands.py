@@ -64,7 +64,7 @@ def test_in_the_background_nothing_is_read_until_the_next_add(
     assert hearth("docs", "add", "Lease", str(docs), "--background") == 0
     assert "They are read while the window is open" in capsys.readouterr().err
     assert hearth("docs", "search", "Lease", "rent") == 0
-    assert "`hearth docs add Lease` goes on" in capsys.readouterr().err
+    assert "`hearth docs add Lease` continues" in capsys.readouterr().err
     assert hearth("docs", "search", "Lease", "rent", "--json") == 0
     assert value(capsys) == []
     assert hearth("docs", "add", "Lease") == 0
@@ -207,7 +207,8 @@ def test_scans_half_scans_and_empty_files_do_not_count_as_read(
 def test_words_that_are_not_found_may_stand_in_a_scan(
     hearth: Hearth, scans: str, capsys: Capture
 ) -> None:
-    said = "Some files were not read completely: 1 scans without text, 1 with pages without text, 1 without text."
+    counts = "1 scans without text, 1 with pages without text, 1 without text"
+    said = f"Some files were not read completely: {counts}."
     assert hearth("docs", "check", scans, "--quote", "a bicycle in the yard") == 0
     assert said in capsys.readouterr().err
     assert hearth("docs", "search", scans, "deposit") == 0

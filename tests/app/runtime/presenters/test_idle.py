@@ -51,7 +51,7 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
 
     def look_and_wait() -> None:
         idle.check()
-        qtbot.waitUntil(lambda: not idle.is_looking)
+        qtbot.waitUntil(lambda: not idle.is_checking)
 
     lease().close()
     seconds[0] = 59.0

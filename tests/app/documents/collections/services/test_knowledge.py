@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_there_just_now_keeps_its_index(house: House, docs:
     assert house.found(lease, "rent") == ["lease.md"]
     (trouble,) = house.knowledge.state(lease).troubles
     assert (trouble.path, trouble.away) == (docs, True)
-    house.knowledge.take_out(lease, docs)
+    house.knowledge.remove_path(lease, docs)
     house.work()
     assert house.knowledge.state(lease).files == 0
     assert house.found(lease, "rent") == []
@@ -154,10 +154,10 @@ def test_one_hearth_at_a_time_works_on_a_collection(
     lease = house.collection("Lease", docs)
     work = house.knowledge.work(CancelToken())
     next(work)
-    assert other.knowledge.worked_on_elsewhere(lease)
+    assert other.knowledge.is_locked_elsewhere(lease)
     assert other.work() == []
     assert list(work)
-    assert not other.knowledge.worked_on_elsewhere(lease)
+    assert not other.knowledge.is_locked_elsewhere(lease)
     assert other.found(lease, "rent") == ["lease.md"]
 
 

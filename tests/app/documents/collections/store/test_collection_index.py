@@ -70,7 +70,7 @@ def test_what_is_gone_leaves_no_word_behind(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with closing(CollectionIndex(path)) as index:
         keep(index, lease=LEASE, bread=BREAD)
-        index.keep_vectors(MODEL, index.without_vectors(MODEL, 9)[0].id, [[[1.0] * 8] * 2] * 2)
+        index.save_vectors(MODEL, index.without_vectors(MODEL, 9)[0].id, [[[1.0] * 8] * 2] * 2)
         index.note(removed=[it.id for it in index.known().values() if it.seen.name == "bread"])
         assert names(index, "Marmelade") == []
         assert index.documents([BREAD.sha256]) == {}
@@ -121,7 +121,7 @@ def test_what_a_look_has_found_is_kept(index: CollectionIndex) -> None:
     assert index.last_scan() == (None, 0, ())
     trouble = PathTrouble(Path("/docs/shut"), "Closed.", away=True)
     index.record_scan(12.5, 3, [trouble])
-    index.keep_devices({"/docs": 66})
+    index.save_devices({"/docs": 66})
     assert index.last_scan() == (12.5, 3, (trouble,))
     assert index.devices() == {"/docs": 66}
 
@@ -131,8 +131,8 @@ def test_vectors_find_what_words_do_not(index: CollectionIndex) -> None:
     along, across = [1.0] * 8, [1.0, -1.0] * 4
     lease, bread = index.without_vectors(MODEL, 9)
     assert (lease.name, lease.passages[1]) == ("lease", "The rent is 950 euros a month.")
-    index.keep_vectors(MODEL, lease.id, [[across] * 2, [along] * 2])
-    index.keep_vectors(MODEL, bread.id, [[[-1.0] * 8] * 2])
+    index.save_vectors(MODEL, lease.id, [[across] * 2, [along] * 2])
+    index.save_vectors(MODEL, bread.id, [[[-1.0] * 8] * 2])
     assert index.without_vectors(MODEL, 9) == []
     assert index.with_vectors(MODEL) == 3
     found = index.search("Docs", "Brot", 10, (MODEL, along))
@@ -146,9 +146,9 @@ def test_vectors_find_what_words_do_not(index: CollectionIndex) -> None:
 def test_another_model_takes_over_when_its_vectors_are_complete(index: CollectionIndex) -> None:
     keep(index, bread=BREAD)
     (text,) = index.without_vectors(MODEL, 9)
-    index.keep_vectors(MODEL, text.id, [[[1.0] * 8] * 2])
+    index.save_vectors(MODEL, text.id, [[[1.0] * 8] * 2])
     index.switch_model(MODEL)
-    index.keep_vectors(OTHER, text.id, [[[1.0] * 8] * 2])
+    index.save_vectors(OTHER, text.id, [[[1.0] * 8] * 2])
     assert index.model() == MODEL
     assert index.search("Docs", "", 9, (MODEL, [1.0] * 8))[0].by == ("vector",)
     index.switch_model(OTHER)

@@ -34,7 +34,7 @@ def keep(ui: Ui, path: Path, *, copied: bool = True) -> AttachedFile:
     """Read a file as when it is attached, and keep a copy of it."""
     file = ui.app.documents.read(path, CancelToken())
     if copied:
-        ui.app.documents.keep_copies([(path, file)])
+        ui.app.documents.save_copies([(path, file)])
     return file
 
 
@@ -234,7 +234,7 @@ def test_a_damaged_copy_is_a_sentence_and_the_text(ui: Ui, tmp_path: Path) -> No
     document = attached("bad.pdf", "The deposit is 1,250.50 euros.", "x").document
     document = replace(document, sha256=sha256(path.read_bytes()).hexdigest())
     file = AttachedFile("bad.pdf", document)
-    ui.app.documents.keep_copies([(path, file)])
+    ui.app.documents.save_copies([(path, file)])
     chat_about(ui, file)
     follow(ui, 1)
     assert "1,250.50" in ui.find(TextPage).toPlainText()
