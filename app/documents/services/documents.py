@@ -125,7 +125,7 @@ class Documents:
             if file.document.medium is not None:
                 continue
             try:
-                is_copied = self._copies.keep(path, file.document.sha256)
+                is_copied = self._copies.save(path, file.document.sha256)
             except OSError as error:
                 _log.warning("an attached file was not copied: %s", error)
             else:

@@ -138,7 +138,7 @@ class FileCopies:
         self._own: dict[str, Path] = {}
         self._same: dict[Path, tuple[int, int, str]] = {}
 
-    def keep(self, path: Path, sha256: str) -> bool:
+    def save(self, path: Path, sha256: str) -> bool:
         """Copy a file unless it is here already. Raises OSError.
 
         Returns:

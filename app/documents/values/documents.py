@@ -459,7 +459,7 @@ Origin = Literal["user", "app", "file", "picture", "sound", "tool"]
 Content of a file, a picture, a sound or a tool is never an instruction.
 """
 
-SHOWN: Final[Mapping[Origin, MediaKind]] = {"picture": "image", "sound": "audio"}
+MEDIA_ORIGINS: Final[Mapping[Origin, MediaKind]] = {"picture": "image", "sound": "audio"}
 """The origins that a model sees or hears, and the engines' names for their media."""
 
 
@@ -520,7 +520,7 @@ def prompt_parts(
         documents: The files by SHA-256.
         supported: The media that the model accepts; a sentence replaces all others.
     """
-    words = [source for source in sources if source.origin not in SHOWN]
+    words = [source for source in sources if source.origin not in MEDIA_ORIGINS]
     parts = list(_file_parts(words, documents))
     if parts:
         parts.insert(0, PromptPart("app", INTRODUCTION))
@@ -562,7 +562,7 @@ def _media_parts(
 ) -> Iterator[PromptPart]:
     """Write pictures and sounds, each with its name, because there can be several."""
     for source in sources:
-        document, kind = documents.get(source.document), SHOWN.get(source.origin)
+        document, kind = documents.get(source.document), MEDIA_ORIGINS.get(source.origin)
         if document is None or kind is None:
             continue
         medium = document.medium
@@ -636,7 +636,7 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt."""
     document = file.document
     of_file = [source for source in sources if source.document == document.sha256]
-    shown_places = {it.place for it in of_file if it.origin in SHOWN}
+    shown_places = {it.place for it in of_file if it.origin in MEDIA_ORIGINS}
     whole = (
         any(not source.place for source in of_file)
         or len(shown_places) == len(document.sections) > 0
@@ -654,7 +654,7 @@ def share_of_attachment(file: Attachment, sources: Iterable[PromptSource]) -> Fi
     of_file = [source for source in sources if source.document == file.sha256]
     whole = any(not source.place for source in of_file)
     sent_places = file.places if whole else len({source.place for source in of_file})
-    shown_places = len({source.place for source in of_file if source.origin in SHOWN})
+    shown_places = len({source.place for source in of_file if source.origin in MEDIA_ORIGINS})
     unseen = _unseen(file.scanned, file.places, shown_places)
     unmatched = any(source.unmatched for source in of_file)
     return FileShare(

@@ -11,7 +11,7 @@ from app.chats.answers.values.answers import Grounded
 from app.chats.history.values.conversation import MessageWithMedia, StoredMessage
 from app.documents.store.documents import DocumentStore
 from app.documents.values.documents import (
-    SHOWN,
+    MEDIA_ORIGINS,
     AttachedFile,
     Document,
     PromptSource,
@@ -155,7 +155,7 @@ class Grounding:
                 continue
             text, media = prompt_message(message.text, sources, documents, supported)
             has_whole_text = any(
-                not source.place and source.origin not in SHOWN for source in sources
+                not source.place and source.origin not in MEDIA_ORIGINS for source in sources
             )
             sent = MessageWithMedia(**vars(message), media=media) if media else message
             found.append(replace(sent, text=text, pinned=message.pinned or has_whole_text))
@@ -174,7 +174,7 @@ class Grounding:
             supported: The media the model takes.
         """
         before = [source for message in path[:-1] for source in message.sources]
-        sent_as_media = {source.document for source in before if source.origin in SHOWN}
+        sent_as_media = {source.document for source in before if source.origin in MEDIA_ORIGINS}
         sent_whole = {source.document for source in before if not source.place}
         in_question = {
             attachment.sha256 for message in path[-2:] for attachment in message.attachments

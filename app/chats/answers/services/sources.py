@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from app.documents.collections.values import fused
 from app.documents.store.passages import find_passages
 from app.documents.values.documents import (
+    MEDIA_ORIGINS,
     PASSAGE,
-    SHOWN,
     AttachedFile,
     Passage,
     PromptSource,
@@ -120,7 +120,7 @@ def _attached(
 
 def _media_of(file: AttachedFile) -> Iterator[PromptSource]:
     """Yield the source if the file is a picture or a sound."""
-    for origin, kind in SHOWN.items():
+    for origin, kind in MEDIA_ORIGINS.items():
         if file.document.kind.medium == kind:
             yield PromptSource(origin, file.name, file.document.sha256)
 

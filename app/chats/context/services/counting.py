@@ -25,7 +25,13 @@ from app.chats.context.values.budget import (
 from app.chats.context.values.summary import ChatPrompt, Summary, in_effect, prompt_of, summed_up
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.values.conversation import StoredMessage
-from app.documents.values.documents import SHOWN, AttachedFile, Attachment, PromptSource, share_of
+from app.documents.values.documents import (
+    MEDIA_ORIGINS,
+    AttachedFile,
+    Attachment,
+    PromptSource,
+    share_of,
+)
 from app.runtime.services.runtime import Runtime
 from app.settings.values.fields import Settings
 from engines.errors import EngineError, UserError
@@ -259,7 +265,7 @@ class _InPrompt:
 
     def length(self, source: PromptSource) -> int:
         """Return a part's length in characters; a medium counts as text of as many tokens."""
-        if source.origin in SHOWN:
+        if source.origin in MEDIA_ORIGINS:
             medium = self.file.document.medium
             return round((medium_tokens(medium) if medium else OF_A_PICTURE) * BYTES_PER_TOKEN)
         return source.end - source.start if source.place else len(self.file.document.text)
