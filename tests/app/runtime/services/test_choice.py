@@ -50,13 +50,13 @@ class Desk:
         self.settings = SettingsFile(self.root / "settings.json")
         self.recommending = recommending(self.root)
         vllm: Any = SimpleNamespace(
-            here=lambda: (self.here, self.why_not),
+            installable=lambda: (self.here, self.why_not),
             cards=lambda: self.cards,
             fits=lambda _entry, settings: settings.context <= self.most,
         )
         servers: Any = SimpleNamespace(list=tuple)
         speeds: Any = SimpleNamespace(all=lambda: tuple(self.measured))
-        runtime: Any = SimpleNamespace(held=lambda _engine: self.loaded)
+        runtime: Any = SimpleNamespace(loaded_model=lambda _engine: self.loaded)
         self.advisor = EngineAdvisor("linux", vllm, servers, speeds)
         self.choice = EngineChoice(
             self.library, self.recommending, self.settings, vllm, self.advisor, runtime
