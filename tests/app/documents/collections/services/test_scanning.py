@@ -116,7 +116,7 @@ def test_a_folder_with_too_many_files_is_read_so_far(tmp_path: Path) -> None:
         write(tmp_path / f"{at}.txt")
     found = scan([tmp_path], (), {}, CancelToken(), most=3)
     assert names(found) == ["0.txt", "1.txt", "2.txt"]
-    assert "is the most" in found.troubles[0].why
+    assert "is the limit" in found.troubles[0].why
 
 
 def test_a_cancel_ends_it(tmp_path: Path) -> None:
