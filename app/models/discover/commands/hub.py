@@ -79,7 +79,7 @@ def _is_asked(choice: Choice, quantisation: str | None, file: str | None) -> boo
 
 def _free_memory(app: App) -> int:
     """Return the free memory of graphics cards and computer together, in bytes."""
-    found = app.look()
+    found = app.detect_hardware()
     cards = sum(gpu.free_bytes or 0 for gpu in found.gpus if gpu.usable and not gpu.integrated)
     return found.memory.available_bytes + cards
 
