@@ -173,9 +173,9 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
     if args.run is None:
-        from app.chats.commands.chat import chat_or_prove
+        from app.chats.commands.chat import chat_or_answer_once
 
-        return chat_or_prove(app, args, out)
+        return chat_or_answer_once(app, args, out)
     return int(args.run(app, args, out))
 
 

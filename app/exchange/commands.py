@@ -11,10 +11,10 @@ from app.base.errors import ChatNotFound, ExportFailed, NothingImported
 from app.base.home import from_home
 from app.chats.commands.chats import CHAT, VERBS
 from app.exchange.services.reading import read_files
-from app.exchange.services.writing import tell, text_of, write_file, write_files
+from app.exchange.services.writing import load_chats, text_of, write_file, write_files
 from app.exchange.values.export import ExportOptions, as_markdown
 from app.exchange.values.recognise import WHOLE_FILE
-from app.exchange.values.report import reports, told
+from app.exchange.values.report import report_text, reports
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from engines.cancel import CancelToken
@@ -52,13 +52,13 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     ids = [app.chats.chat(called).id for called in args.what]
     if args.folder is not None:
         ids += app.chat_lists.ids_in_folder(_folder(app, args.folder))
-    chats = tell(app.chats, app.folders, tuple(dict.fromkeys(ids)), app.citing.check)
+    chats = load_chats(app.chats, app.folders, tuple(dict.fromkeys(ids)), app.citing.check)
     if not chats:
         raise ChatNotFound(
             N_("There is no chat to export."),
-            N_("None was named, and the folder holds none.")
+            N_("No chat was named, and the folder is empty.")
             if args.folder
-            else N_("None was named."),
+            else N_("No chat was named."),
             N_(
                 "Name one by its id; `hearth chats list` shows all, or name a folder with --folder."
             ),
@@ -83,43 +83,46 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Import chats and report what was read and what was not; --dry-run stores nothing."""
-    paths = [from_home(it) for it in args.what]
+    paths = [from_home(path) for path in args.what]
     files = list(read_files(paths, CancelToken(), app.documents.checked))
     chats = [chat for file in files for chat in file.chats]
     if not chats:
-        raise _nothing(files)
-    said = reports(files, app.imports.known([chat.chat.id for chat in chats]))
+        raise _nothing_found(files)
+    file_reports = reports(files, app.imports.known([chat.chat.id for chat in chats]))
     if not args.dry_run:
         app.imports.add(chats)
-    value = [{**asdict(it), "left_out": dict(it.left_out)} for it in said]
+    value = [{**asdict(report), "left_out": dict(report.left_out)} for report in file_reports]
     out.value(
-        {"imported": 0 if args.dry_run else sum(it.taken for it in said), "files": value},
-        lambda: told(said, done=not args.dry_run),
+        {
+            "imported": 0 if args.dry_run else sum(report.imported for report in file_reports),
+            "files": value,
+        },
+        lambda: report_text(file_reports, done=not args.dry_run),
     )
     return 0
 
 
-def _nothing(files: Sequence[FileFound]) -> NothingImported:
+def _nothing_found(files: Sequence[FileFound]) -> NothingImported:
     reasons = [
-        N_("{name}: {why}", name=_named(file, it.what), why=it.why)
+        N_("{name}: {why}", name=_named(file, entry.what), why=entry.why)
         for file in files
-        for it in file.not_read
+        for entry in file.not_read
     ]
     more = len(reasons) - _REASONS
-    told = joined(" ", reasons[:_REASONS])
+    reasons_text = joined(" ", reasons[:_REASONS])
     return NothingImported(
         N_("No chat was read."),
-        N_("{words} And {more} more like that.", words=told, more=f"{more:,}")
+        N_("{words} And {more} more reasons.", words=reasons_text, more=f"{more:,}")
         if more > 0
-        else told or N_("Nothing was named."),
+        else reasons_text or N_("Nothing was named."),
         N_("Name a file that another program has exported, a folder of such files, or an archive."),
     )
 
 
-def _named(file: FileFound, what: str) -> str:
+def _named(file: FileFound, part: str) -> str:
     """Return the name of a part of a file, distinct from parts of other files."""
     name = file.path.name
-    return name if what in (name, *WHOLE_FILE) else N_("{name}, {part}", name=name, part=what)
+    return name if part in (name, *WHOLE_FILE) else N_("{name}, {part}", name=name, part=part)
 
 
 def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
@@ -155,7 +158,9 @@ def _print(text: str, options: ExportOptions, out: Output) -> None:
 
 
 def _folder(app: App, name: str) -> str:
-    found = [it for it in app.folders.folders() if it.name.casefold() == name.casefold()]
+    found = [
+        folder for folder in app.folders.folders() if folder.name.casefold() == name.casefold()
+    ]
     if not found:
         raise ChatNotFound(
             N_("There is no folder “{name}”.", name=name),

@@ -34,11 +34,11 @@ _KINDS = {
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = [(it, app.servers.info(it.id)) for it in app.servers.list()]
+    found = [(profile, app.servers.info(profile.id)) for profile in app.servers.list()]
     out.value(
         [_described(profile, info) for profile, info in found],
         lambda: (
-            table([(it.name, it.address, found_line(info)) for it, info in found])
+            table([(profile.name, profile.address, found_line(info)) for profile, info in found])
             or N_("No servers yet; `hearth servers add NAME ADDRESS` adds one.")
         ),
     )
@@ -57,9 +57,11 @@ def _test(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     profile = app.servers.find(args.what)
-    naming = app.library.settings_naming(app.settings.read(), lambda it: it.server == profile.id)
+    naming = app.library.settings_naming(
+        app.settings.read(), lambda entry: entry.server == profile.id
+    )
     app.servers.remove(profile.id)
-    settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
+    settings = change_settings(app, {name: getattr(Settings(), name) for name in naming})
     lines = (N_("Removed “{name}”.", name=profile.name), *reset_in_words(settings))
     out.value({"removed": profile.name, "settings": settings}, lambda: joined("\n", lines))
     return 0
@@ -68,7 +70,9 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     """Add a server, or change the one with this name; its key stays unless a new one is given."""
     servers = app.servers
-    named = (it for it in servers.list() if it.name.casefold() == args.what.casefold())
+    named = (
+        profile for profile in servers.list() if profile.name.casefold() == args.what.casefold()
+    )
     before = next(named, None)
     profile = ServerProfile(
         before.id if before else "",
@@ -78,58 +82,57 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
         args.cert and from_home(args.cert).absolute(),
     )
     key = _read_key() if args.key_stdin else None
-    parted = "" if key is not None or args.keep_key else servers.parts_from_key(profile)
-    kept = servers.save(profile, key, take_key=args.keep_key)
-    status = servers.key_status(kept)
+    parted = "" if key is not None or args.keep_key else servers.origin_losing_key(profile)
+    saved = servers.save(profile, key, take_key=args.keep_key)
+    status = servers.key_status(saved)
     if key == "":
-        out.note(N_("No key came, so none is kept for “{name}”.", name=kept.name))
+        out.note(N_("No key was entered, so none is stored for “{name}”.", name=saved.name))
     if parted:
         out.note(
             N_(
-                "The key of “{name}” was for {parted} alone, and is forgotten: with --key-stdin "
-                "you "
-                "give it for this address.",
-                name=kept.name,
-                parted=parted,
+                "The key of “{name}” was for {origin} only and was deleted. Enter it for this "
+                "address with --key-stdin.",
+                name=saved.name,
+                origin=parted,
             )
         )
-    elif before and before.origin != kept.origin and key is None and status.present:
+    elif before and before.origin != saved.origin and key is None and status.present:
         out.note(
             N_(
                 "The key of “{name}” goes to {origin} from now on.",
-                name=kept.name,
-                origin=kept.origin,
+                name=saved.name,
+                origin=saved.origin,
             )
         )
     if key and status.place == "environment":
         out.note(
             N_(
-                "{name} in the environment wins over the key that was kept.",
-                name=key_variable(kept.name),
+                "{name} in the environment is used instead of the stored key.",
+                name=key_variable(saved.name),
             )
         )
     if key and status.place == "memory":
         out.note(
             N_(
-                "The key was not kept: this system has no keyring, and Hearth writes no key into a "
-                "file. Set {name} in the environment.",
-                name=key_variable(kept.name),
+                "The key was not stored: this system has no keyring, and Hearth writes no key "
+                "into a file. Set {name} in the environment.",
+                name=key_variable(saved.name),
             )
         )
-    if not kept.encrypted and not is_loopback(kept.host):
+    if not saved.encrypted and not is_loopback(saved.host):
         out.note(
             N_(
-                "What you ask goes to {host} without encryption: use https:// where others can "
+                "Your messages go to {host} without encryption: use https:// if others can "
                 "listen on the network.",
-                host=kept.host,
+                host=saved.host,
             )
         )
     out.value(
-        _described(kept, None) | {"key": status.place},
+        _described(saved, None) | {"key": status.place},
         lambda: N_(
-            "Kept “{name}”; `hearth servers test {kept_name}` asks what is there.",
-            name=kept.name,
-            kept_name=quote(kept.name),
+            "Saved “{name}”; `hearth servers test {kept_name}` shows what it offers.",
+            name=saved.name,
+            kept_name=quote(saved.name),
         ),
     )
     return 0
@@ -145,13 +148,13 @@ def _read_key() -> str:
 def found_line(info: ServerInfo | None) -> str:
     """Describe a server in one line, as it was last found."""
     if info is None:
-        return N_("not looked at yet")
-    drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("does not tell of MTP")}
+        return N_("not tested yet")
+    drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("MTP unknown")}
     models = [
-        N_("{name} (context {context})", name=_printable(it.id), context=f"{it.context:,}")
-        if it.context
-        else _printable(it.id)
-        for it in info.models[:5]
+        N_("{name} (context {context})", name=_printable(model.id), context=f"{model.context:,}")
+        if model.context
+        else _printable(model.id)
+        for model in info.models[:5]
     ]
     more = len(info.models) - len(models)
     named = joined(", ", models) or N_("no models")
@@ -163,11 +166,11 @@ def found_line(info: ServerInfo | None) -> str:
 
 def _printable(text: str) -> str:
     """Shorten a server's description of itself, without control sequences for the terminal."""
-    return "".join(it for it in short_name(text) if it.isprintable())
+    return "".join(character for character in short_name(text) if character.isprintable())
 
 
 def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    value: dict[str, Any] = {
         "id": profile.id,
         "name": profile.name,
         "address": profile.address,
@@ -176,13 +179,13 @@ def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any
         "leaves_computer": not is_loopback(profile.host),
     }
     if info is not None:
-        told |= {
+        value |= {
             "kind": info.kind,
             "version": info.version,
-            "models": [{"id": it.id, "context": it.context} for it in info.models],
+            "models": [{"id": model.id, "context": model.context} for model in info.models],
             "mtp": info.mtp,
         }
-    return told
+    return value
 
 
 _NAME = Argument("what", N_("the server's name in Hearth"), metavar="NAME", offers="servers")

@@ -40,17 +40,30 @@ class Destination:
 class Profiles(Protocol):
     """The part of `app.servers.services.Servers` that the window uses."""
 
-    def list(self) -> Sequence[ServerProfile]: ...
+    def list(self) -> Sequence[ServerProfile]:
+        """Return the profiles of all servers."""
+
     def save(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
-    ) -> ServerProfile: ...
-    def parts_from_key(self, profile: ServerProfile) -> str: ...
-    def remove(self, profile_id: str) -> None: ...
+    ) -> ServerProfile:
+        """Store a profile and its key; see `Servers.save`."""
+
+    def origin_losing_key(self, profile: ServerProfile) -> str:
+        """Return the origin whose key the profile's new address may not use; "" if none."""
+
+    def remove(self, profile_id: str) -> None:
+        """Remove a server and its key."""
+
     def test(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
-    ) -> ServerInfo: ...
-    def key_variable(self, name: str) -> str: ...
-    def key_status(self, profile: ServerProfile) -> SecretStatus: ...
+    ) -> ServerInfo:
+        """Ask a server what it is and which models it has."""
+
+    def key_variable(self, name: str) -> str:
+        """Return the name of the environment variable that can hold a server's key."""
+
+    def key_status(self, profile: ServerProfile) -> SecretStatus:
+        """Return whether a server has a key, and where it is stored."""
 
 
 class ServerList(QObject):
@@ -81,7 +94,7 @@ class ServerList(QObject):
             self._known = tuple(self._servers.list())
         return self._known
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the profiles again, as a command in a terminal can have changed them."""
         self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
 
@@ -97,13 +110,13 @@ class ServerList(QObject):
         named = model.partition(":")[0] if ":" in model else ""
         for profile in self.profiles() if entry is not None or named else ():
             if profile.id == entry.server if entry is not None else profile.name == named:
-                return self.where(profile)
+                return self.destination_of(profile)
         if entry is None:
             return None
         # An unknown server counts as another computer.
         return Destination(named or entry.server, named or entry.server, leaves=True)
 
-    def where(self, profile: ServerProfile) -> Destination:
+    def destination_of(self, profile: ServerProfile) -> Destination:
         """Return the destination of a server."""
         from app.net.hosts import is_loopback
 
@@ -130,23 +143,26 @@ class ServerList(QObject):
         """
 
         def work() -> tuple[ServerProfile, str]:
-            parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
-            before = next((it for it in self._servers.list() if it.id == profile.id), None)
-            kept = self._servers.save(profile, key, take_key=take_key)
+            parted = "" if key is not None or take_key else self._servers.origin_losing_key(profile)
+            before = next(
+                (server for server in self._servers.list() if server.id == profile.id), None
+            )
+            saved_profile = self._servers.save(profile, key, take_key=take_key)
             if parted:
-                return kept, N_(
-                    "Its key was for {parted} only and was removed: enter it again.", parted=parted
+                return saved_profile, N_(
+                    "Its key was for {origin} only and was removed: enter it again.", origin=parted
                 )
-            moved = before is not None and before.origin != kept.origin
-            status = self._servers.key_status(kept) if key or moved else None
+            moved = before is not None and before.origin != saved_profile.origin
+            status = self._servers.key_status(saved_profile) if key or moved else None
             if status is not None and moved and status.place == "environment":
-                return kept, N_(
-                    "The key from the environment is now sent to {origin}.", origin=kept.origin
+                return saved_profile, N_(
+                    "The key from the environment is now sent to {origin}.",
+                    origin=saved_profile.origin,
                 )
-            return kept, (status.warning or "") if status is not None and key else ""
+            return saved_profile, (status.warning or "") if status is not None and key else ""
 
         def saved(found: tuple[ServerProfile, str]) -> None:
-            self.look()
+            self.refresh()
             done(*found)
 
         self._tasks.run(work, saved, failed, on=SERVERS)
@@ -166,7 +182,7 @@ class ServerList(QObject):
     def remove(self, profile: ServerProfile, failed: Failed) -> None:
         """Remove a server and its key; the chats stay."""
         self._tasks.run(
-            lambda: self._servers.remove(profile.id), lambda _: self.look(), failed, on=SERVERS
+            lambda: self._servers.remove(profile.id), lambda _: self.refresh(), failed, on=SERVERS
         )
 
     def _have(self, found: tuple[ServerProfile, ...]) -> None:

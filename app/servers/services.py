@@ -51,21 +51,21 @@ class Servers:
                 return profile
         raise ServerUnknown(
             N_("There is no server “{called}”.", called=called),
-            N_("No profile has that name."),
+            N_("No server has that name."),
             N_("Add it under Servers, or choose another one."),
-            terminal=N_("`hearth servers list` shows them all; `hearth servers add` makes one."),
+            terminal=N_("`hearth servers list` shows them all; `hearth servers add` adds one."),
         )
 
     def leaves(self, profile_id: str) -> bool:
         """Return whether text for a server leaves this computer; True for an unknown server."""
-        found = (it for it in self.list() if it.id == profile_id)
-        return all(not is_loopback(it.host) for it in found)
+        found = (profile for profile in self.list() if profile.id == profile_id)
+        return all(not is_loopback(profile.host) for profile in found)
 
     def info(self, profile_id: str) -> ServerInfo | None:
         """Return the result of the server's last test, without connecting to it."""
         return self._store.info(profile_id)
 
-    def way(self, profile: ServerProfile) -> str:
+    def load_key(self, profile: ServerProfile) -> str:
         """Return a value that changes when models must be loaded again.
 
         It depends on the address, the certificates and the key.
@@ -115,7 +115,7 @@ class Servers:
             self._secrets.clear(profile.secret)
         self._store.remove(profile.id)
 
-    def parts_from_key(self, profile: ServerProfile) -> str:
+    def origin_losing_key(self, profile: ServerProfile) -> str:
         """Return the origin of the stored key, if the profile has moved to another one.
 
         Returns "" if saving the profile would lose no key.
@@ -156,13 +156,13 @@ class Servers:
         normalised = replace(profile, address=normalised_address(profile.address))
         if normalised.name:
             self._require_own_variable(normalised)
-        given = checked(key, N_("The key")) if key else None
+        checked_key = checked(key, N_("The key")) if key else None
         before = self._moved(normalised) if take_key and key is None else None
         if before is not None:
-            given = self._secrets.get(before.secret)
+            checked_key = self._secrets.get(before.secret)
         client = self._gate.lend("look at a server", normalised.address, normalised.trust)
         with client:
-            headers = self._headers(normalised, given)
+            headers = self._headers(normalised, checked_key)
             called, variable = (
                 normalised.name or normalised.host,
                 key_variable(normalised.name or "NAME"),
@@ -170,8 +170,11 @@ class Servers:
             info = identify(
                 OpenAiClient(client, normalised.address, headers, called, variable=variable)
             )
-        if any(it.id == normalised.id and it.address == normalised.address for it in self.list()):
-            self._store.keep_info(normalised.id, info)
+        if any(
+            server.id == normalised.id and server.address == normalised.address
+            for server in self.list()
+        ):
+            self._store.save_info(normalised.id, info)
         return info
 
     def lend(self, profile_id: str) -> Served:
@@ -185,7 +188,7 @@ class Servers:
             self._headers(profile, None),
             profile.name,
             local=is_loopback(profile.host),
-            on_identified=lambda info: self._store.keep_info(profile.id, info),
+            on_identified=lambda info: self._store.save_info(profile.id, info),
             variable=key_variable(profile.name),
         )
 
@@ -200,14 +203,14 @@ class Servers:
                         name=profile.name,
                         other_name=other.name,
                     ),
-                    N_("Both would take their key from {variable}.", variable=variable),
+                    N_("Both would read their key from {variable}.", variable=variable),
                     N_("Choose another name, or change that server."),
                 )
 
     def _moved(self, profile: ServerProfile) -> ServerProfile | None:
         """Return the stored profile, if its origin differs from that of this one."""
-        kept = (it for it in self.list() if it.id == profile.id)
-        return next((it for it in kept if it.origin != profile.origin), None)
+        stored = (server for server in self.list() if server.id == profile.id)
+        return next((server for server in stored if server.origin != profile.origin), None)
 
     def _forget_key(self, profile: ServerProfile) -> None:
         """Forget the key of a former origin; if the keyring fails, the key stays there unused."""
@@ -217,8 +220,8 @@ class Servers:
         except KeyringBroken as error:
             _log.warning("A key for %s stays in the keyring: %s", profile.origin, error)
 
-    def _headers(self, profile: ServerProfile, given: Secret | None) -> dict[str, str]:
-        key = given or self._key(profile)
+    def _headers(self, profile: ServerProfile, new_key: Secret | None) -> dict[str, str]:
+        key = new_key or self._key(profile)
         return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
 
     def _key(self, profile: ServerProfile) -> Secret | None:

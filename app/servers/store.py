@@ -51,6 +51,7 @@ class ServerStore:
             ) from error
 
     def remove(self, profile_id: str) -> None:
+        """Delete a profile and what was found out about its server."""
         with self._database.write() as db:
             db.execute("DELETE FROM servers WHERE id = ?", (profile_id,))
 
@@ -61,10 +62,10 @@ class ServerStore:
         if row is None or row["facts"] is None:
             return None
         values = json.loads(row["facts"])
-        models = tuple(ServedModel(**it) for it in values.pop("models"))
+        models = tuple(ServedModel(**model) for model in values.pop("models"))
         return ServerInfo(**values, models=models)
 
-    def keep_info(self, profile_id: str, info: ServerInfo) -> None:
+    def save_info(self, profile_id: str, info: ServerInfo) -> None:
         """Store the result of a server's test."""
         with self._database.write() as db:
             text = json.dumps(asdict(info), ensure_ascii=False)

@@ -45,14 +45,17 @@ class ServerProfile:
 
     @property
     def host(self) -> str:
+        """The host name or address, without scheme and port."""
         return urlsplit(self.address).hostname or self.address
 
     @property
     def trust(self) -> Trust:
+        """The certificates for connections to this server."""
         return Trust(self.ca, self.certificate)
 
     @property
     def encrypted(self) -> bool:
+        """Whether connections to this server are encrypted."""
         return self.address.startswith("https:")
 
     @property
@@ -82,14 +85,14 @@ def normalised_address(text: str) -> str:
         good = False
     if not good or parts.query or parts.fragment or " " in address or not address.isprintable():
         raise AddressInvalid(
-            N_("“{address}” is not the address of a server.", address=_shown(text)),
+            N_("“{address}” is not the address of a server.", address=_printable(text)),
             N_("An address is http:// or https://, a host’s name and, if need be, a port."),
             N_("Write it like http://192.168.1.20:8000."),
         )
     if parts.username or parts.password:
         raise AddressInvalid(
             N_("The address contains a name or a password."),
-            N_("Addresses are kept in a file and shown, so nothing secret belongs there."),
+            N_("Addresses are stored in a file and shown, so they must not contain secrets."),
             N_("Write the address without it; the key is entered separately."),
         )
     return address
@@ -106,7 +109,7 @@ def normalised_name(text: str) -> str:
     name = " ".join(text.split())
     if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
-            N_("“{shown}” cannot be the name of a server.", shown=_shown(text)),
+            N_("“{shown}” cannot be the name of a server.", shown=_printable(text)),
             N_(
                 "A name needs a letter or a digit, and cannot have invisible characters or a "
                 "colon, which separates it from a model."
@@ -116,8 +119,8 @@ def normalised_name(text: str) -> str:
     return name
 
 
-def _shown(text: str) -> str:
-    return "".join(it if it.isprintable() else "\ufffd" for it in text.strip())
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "\ufffd" for character in text.strip())
 
 
 def short_name(model: str) -> str:

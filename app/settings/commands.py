@@ -35,7 +35,7 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
         app.devices.try_again(args.tried, CancelToken())
     elif args.off is not None:
         app.devices.switch_off(args.off)
-    found = app.look()
+    found = app.detect_hardware()
     states = app.availability()
     devices, fault = _devices(app)
     value = {

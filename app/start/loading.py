@@ -104,7 +104,7 @@ class Loading(QObject):
         from app.wiring.app import App
 
         self._ends.enter_context(keep_log(self._opened.folder))
-        self._app = App(self._opened, offline=self._offline, outside=True)
+        self._app = App(self._opened, offline=self._offline, lists_devices_in_child=True)
         yield
         self._presenters = WindowApp(self._app, self._first)
         yield
@@ -116,7 +116,7 @@ def save_typed_text(window: MainWindow, drafts: Drafts) -> None:
     early = window.early_messages
     if early.is_recording:
         texts = [*(str(values[0]) for values in early.recorded), window.composer.text]
-        drafts.keep(None, "\n\n".join(text for text in texts if text))
+        drafts.set_text(None, "\n\n".join(text for text in texts if text))
 
 
 def _import_services() -> None:

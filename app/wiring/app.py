@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from engines.llamacpp.engine import LlamaCppEngine
     from engines.remote.engine import RemoteEngine
 
-DELETED_KEPT_DAYS = 30
+TRASH_DAYS = 30
 """How long a deleted chat can be restored, in days on which Hearth was open."""
 
 HEADERS_KEPT_S = 30 * 24 * 3600.0
@@ -115,14 +115,14 @@ class App:
         opened: OpenStores,
         *,
         offline: bool = False,
-        outside: bool = False,
+        lists_devices_in_child: bool = False,
         leaves_worker: bool = False,
     ) -> None:
         """Take over the open data folder; close its database after an error. Raises AppError.
 
         Args:
-            outside: List the devices in another process, instead of loading llama.cpp into this
-                one.
+            lists_devices_in_child: List the devices in another process, instead of loading
+                llama.cpp into this one.
             leaves_worker: Let a vLLM worker run on for a while after `close`.
         """
         self.opened = opened
@@ -134,7 +134,7 @@ class App:
         self.folders = opened.folders
         use_packs(self.folder.packs)
         self.stays_offline = offline
-        self._outside = outside
+        self._lists_devices_in_child = lists_devices_in_child
         self._leaves_worker = leaves_worker
         try:
             hindered = opened.hindered or self._tidy()
@@ -169,8 +169,8 @@ class App:
             self.opened.tidy()
             self.chats.mark_interrupted()
             see_today(self.chats)
-            empty_trash(self.chats, self.forget_state, DELETED_KEPT_DAYS)
-            BranchStore(self.database).purge(DELETED_KEPT_DAYS)
+            empty_trash(self.chats, self.forget_state, TRASH_DAYS)
+            BranchStore(self.database).purge(TRASH_DAYS)
             self.opened.remove_unused_files()
         except NothingKept as error:
             return error
@@ -184,48 +184,58 @@ class App:
 
     @once
     def search(self) -> Search:
+        """The search in chats."""
         return Search(self.index, self.database)
 
     @once
     def snapshots(self) -> Snapshots:
+        """The copies of the database, made daily and on request."""
         return Snapshots(self.folder.snapshots, self.folder.database)
 
     @once
     def assistants(self) -> AssistantStore:
+        """The assistants as they are stored."""
         return AssistantStore(self.database)
 
     @once
     def prompts(self) -> PromptStore:
+        """The prompts that the user keeps."""
         return PromptStore(self.database)
 
     @once
     def imports(self) -> ImportStore:
+        """The store that imported chats are added to."""
         from app.exchange.store.imports import ImportStore
 
         return ImportStore(self.database)
 
     @once
     def answers(self) -> Answers:
+        """Writes answers: for stored chats, scratch chats and other programs."""
         compacting = Compacting(SummaryStore(self.database))
         return Answers(self.chats, self.preparing, self.runtime, compacting, self.grounding)
 
     @once
     def preparing(self) -> Preparing:
+        """Finds the model and the settings of an answer."""
         layers = ChatLayers(ChatSettingsStore(self.database), self.assistants)
         return Preparing(self.library, layers, self.choice, self.local_fallback, self.projectors)
 
     @once
     def grounding(self) -> Grounding:
+        """Finds the files and passages that go into a prompt."""
         return Grounding(DocumentStore(self.database), self.knowledge)
 
     @once
     def documents(self) -> Documents:
+        """Reads attached files and stores their text."""
         return Documents(
             DocumentReader(), FileCopies(self.folder.attachments), self.knowledge.paths_of
         )
 
     @once
     def citing(self) -> Citing:
+        """Checks the quotes in answers against their files."""
         return Citing(self.grounding, self.documents.state_of)
 
     @once
@@ -235,8 +245,8 @@ class App:
         def offers() -> list[str]:
             sizes = self.recommending.catalogue().sizes
             return sorted(
-                (it for it in sizes if sizes[it].role == "embedding"),
-                key=lambda it: sizes[it].variants[0].gb.value,
+                (model for model in sizes if sizes[model].role == "embedding"),
+                key=lambda model: sizes[model].variants[0].gb.value,
             )
 
         # A separate engine, so that this model is loaded beside the chat's model.
@@ -254,32 +264,39 @@ class App:
 
     @once
     def ledger(self) -> Ledger:
+        """The list of all connections that Hearth made."""
         return Ledger(self.database)
 
     @once
     def gate(self) -> Gate:
+        """The one way out of this computer."""
         return Gate(self.ledger.add, self.offline)
 
     @once
     def secrets(self) -> Secrets:
+        """Keys and tokens, in the system's keyring."""
         return Secrets()
 
     @once
     def tokens(self) -> Tokens:
-        def whose(token: str) -> str:
+        """The tokens for accounts such as that of the Hub."""
+
+        def account_of(token: str) -> str:
             """Return the account of a token; uses this token instead of the stored one."""
             from app.models.hub.client import Hub
 
             return Hub(self.gate, lambda: None).account_of(token)
 
-        return Tokens(self.secrets, whose)
+        return Tokens(self.secrets, account_of)
 
     @once
     def servers(self) -> Servers:
+        """The user's servers and their keys."""
         return Servers(ServerStore(self.database), self.secrets, self.gate)
 
     @once
     def api_keys(self) -> ApiKeys:
+        """The keys of programs that use Hearth's server."""
         return ApiKeys(self.secrets, ApiClientStore(self.database))
 
     @once
@@ -301,12 +318,15 @@ class App:
 
     @once
     def hub(self) -> Hub:
+        """The client of the Hugging Face Hub."""
         from app.models.hub.client import Hub
 
         return Hub(self.gate, self.tokens.for_hub)
 
     @once
     def downloads(self) -> DownloadQueue:
+        """The queue of downloads, with the limits of the settings."""
+
         def pace() -> DownloadLimits:
             now = self.settings.read()
             return DownloadLimits(now.download_limit * MB, now.download_parallel)
@@ -337,10 +357,12 @@ class App:
 
     @once
     def library(self) -> Library:
+        """The models on this computer and on the user's servers."""
+
         def further() -> list[ModelEntry]:
             """List the models that are not files of their own on this computer."""
             servers = self.servers
-            served = served_models(servers.list(), servers.info, servers.way)
+            served = served_models(servers.list(), servers.info, servers.load_key)
             return [*self.vllm.starter(), *served]
 
         def draft_model() -> str:
@@ -352,51 +374,60 @@ class App:
 
     @once
     def manager(self) -> ModelManager:
+        """Imports, moves and removes models."""
         return ModelManager(self.library, self._models, self._collection)
 
     @once
     def metadata(self) -> MetadataEditor:
+        """Edits the metadata in model files; unloads a model before that."""
         from app.models.library.services.editing import MetadataEditor
 
         def unload(entry: ModelEntry) -> None:
-            held = self.runtime.held(entry.engine)
-            if held is not None and held.path == entry.path:
+            loaded = self.runtime.loaded_model(entry.engine)
+            if loaded is not None and loaded.path == entry.path:
                 self.runtime.stop(entry.engine)
 
         return MetadataEditor(self.library, self._models.hashes, self._collection, unload)
 
     @once
     def projectors(self) -> Projectors:
+        """Finds projectors that can be downloaded."""
         return Projectors(self.recommending.catalogue, lambda: self.hub)
 
     @once
     def recommending(self) -> Recommending:
-        return Recommending(CATALOGUE, self.folder.root, default_root, self.look, lambda: self.hub)
+        """Recommends models for this computer."""
+        return Recommending(
+            CATALOGUE, self.folder.root, default_root, self.detect_hardware, lambda: self.hub
+        )
 
     @once
     def advise(self) -> Advise:
+        """Returns the advised depth of drafts for a model."""
         return with_catalogue(self.recommending.catalogue)
 
     @once
     def fitting(self) -> Fitting:
+        """Estimates whether models fit into memory."""
         from app.models.library.services.fitting import Fitting
         from app.models.library.store.load_records import LoadStore
-        from app.wiring.devices import looking
+        from app.wiring.devices import hardware_detector
         from engines.llamacpp.sizing.sizer import Sizer
 
-        look = looking(self.devices, inside=True)
-        return Fitting(look, LoadStore(self.database), Sizer(self.folder.root))
+        detect = hardware_detector(self.devices, loads_llama=True)
+        return Fitting(detect, LoadStore(self.database), Sizer(self.folder.root))
 
     # Engines
 
-    def look(self) -> Hardware:
+    def detect_hardware(self) -> Hardware:
         """Detect this computer's hardware in its present state."""
-        from app.wiring.devices import looking
+        from app.wiring.devices import hardware_detector
 
-        return looking(self.devices, inside=not self._outside)()
+        return hardware_detector(self.devices, loads_llama=not self._lists_devices_in_child)()
 
     @once
     def devices(self) -> DeviceTrials:
+        """The trials of graphics cards."""
         from app.wiring.devices import device_trials
 
         return device_trials(self.folder.root, STARTER)
@@ -407,11 +438,12 @@ class App:
 
     @once
     def vllm(self) -> LocalVllm:
+        """The vLLM of this computer: its installation and its workers."""
         return LocalVllm(
             self.folder.engines,
             self.ledger.add,
             self.offline,
-            self.look,
+            self.detect_hardware,
             linux_inside(),
             lambda: self.settings.read().vllm_idle,
             self._leaves_worker,
@@ -426,24 +458,29 @@ class App:
 
     @once
     def speeds(self) -> MeasuredSpeeds:
+        """The speeds that benchmarks measured."""
         return MeasuredSpeeds(self.folder.root / "speeds.json")
 
     @once
     def advisor(self) -> EngineAdvisor:
+        """Compares the engines for this computer."""
         return EngineAdvisor(system(), self.vllm, self.servers, self.speeds)
 
     @once
     def choice(self) -> EngineChoice:
+        """Chooses the engine that answers."""
         return EngineChoice(
             self.library, self.recommending, self.settings, self.vllm, self.advisor, self.runtime
         )
 
     @once
     def local_fallback(self) -> LocalFallback:
+        """Chooses a local model for chats whose user has not chosen one."""
         return LocalFallback(self.library.shelf, self.servers.leaves)
 
     @once
     def runtime(self) -> Runtime:
+        """Loads models and lends them to answers."""
         vllm = self.vllm.loads(self.recommending.advised_depth)
         llama = self._llama_loader()
         runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoader(self._remote)})
@@ -479,6 +516,8 @@ class App:
 
     @once
     def tracing(self) -> Tracing:
+        """Sends traces of requests to the endpoint of the settings."""
+
         def send(endpoint: str, body: bytes) -> None:
             from app.net.monitoring import send_traces
 
@@ -498,12 +537,14 @@ class App:
 
     @once
     def bench(self) -> Bench:
+        """Measures one answer at a time."""
         from app.activity.services.measuring.bench import Bench
 
         return Bench(self.runtime)
 
     @once
     def many_bench(self) -> ManyBench:
+        """Measures several answers at once."""
         from app.activity.services.measuring.bench_many import ManyBench
 
         return ManyBench(self.runtime)
@@ -524,6 +565,6 @@ def hardware(folder: Path | None = None) -> Hardware:
     Args:
         folder: Where the verdicts on devices are stored; None stores none.
     """
-    from app.wiring.devices import device_trials, looking
+    from app.wiring.devices import device_trials, hardware_detector
 
-    return looking(device_trials(folder, STARTER), inside=True)()
+    return hardware_detector(device_trials(folder, STARTER), loads_llama=True)()

@@ -24,18 +24,18 @@ def device_trials(folder: Path | None, starter: Path) -> DeviceTrials:
     return DeviceTrials(Devices().list_devices, Trials(folder, starter))
 
 
-def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
+def hardware_detector(trials: DeviceTrials, *, loads_llama: bool) -> Callable[[], Hardware]:
     """Return a function that detects the hardware; it marks devices that failed as unusable.
 
     If llama.cpp cannot load or list its devices, there are none, and the hardware's notes say why.
 
     Args:
-        inside: Load llama.cpp into this process, for callers that load it anyway.
+        loads_llama: Load llama.cpp into this process, for callers that load it anyway.
     """
 
-    def look() -> Hardware:
+    def detect_hardware() -> Hardware:
         try:
-            if inside:
+            if loads_llama:
                 load_native()
             found = detect(trials.judged())
             notes = packs().refused
@@ -44,4 +44,4 @@ def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
             notes = (N_("No graphics card is used: {why}", why=error.why),)
         return replace(found, notes=(*found.notes, *notes))
 
-    return look
+    return detect_hardware

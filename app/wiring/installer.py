@@ -35,7 +35,8 @@ from engines.vllm.provision.lock import (
 from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.system_info import examine
 from engines.vllm.wsl.distribution import Distribution
-from engines.vllm.wsl.making import in_use, making, remove_environment
+from engines.vllm.wsl.making import in_use, remove_environment
+from engines.vllm.wsl.making import making as make_in_wsl
 from engines.vllm.wsl.program import Wsl
 
 logger = logging.getLogger(__name__)
@@ -101,22 +102,22 @@ def in_wsl(
     home = EngineHome(root, partial(remove_environment, wsl, folder))
 
     def examine(pythons: Pythons) -> SystemInfo:
-        now = home.current()
-        return wsl.examine(root, pythons, now.linux if now else "")
+        state = home.current()
+        return wsl.examine(root, pythons, state.linux if state else "")
 
     def tools(target: TargetSystem) -> tuple[LockedFile, ...]:
         return (read_tool(locks, "uv", target.machine),)
 
     @contextmanager
-    def made(
+    def making(
         home: EngineHome, lock: Lock, target: TargetSystem, _holding: int, cancel: CancelToken
     ) -> Iterator[EnvironmentMaker]:
-        now = home.current()
-        name = wsl.find(now.linux if now else "").name
+        state = home.current()
+        name = wsl.find(state.linux if state else "").name
         (tool,) = tools(target)
-        with making(Distribution(wsl, name, folder), home, lock, tool.name, cancel) as maker:
+        with make_in_wsl(Distribution(wsl, name, folder), home, lock, tool.name, cancel) as maker:
             yield maker
 
     return home, replace(
-        sources, look=examine, tools=tools, making=made, in_use=partial(in_use, wsl, folder)
+        sources, look=examine, tools=tools, making=making, in_use=partial(in_use, wsl, folder)
     )

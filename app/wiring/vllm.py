@@ -40,7 +40,7 @@ class LocalVllm:
     Attributes:
         home: The folder of its environments.
         record, offline: As for the `Gate`.
-        look: Detects the computer's present state.
+        detect: Detects the computer's present state.
         wsl: Runs commands in WSL2; None if vLLM runs on this system.
         idle_min: Returns after how many minutes without an answer a worker ends; 0 for never.
         leaves: Whether a worker runs on for that time when this Hearth ends, for the next one.
@@ -49,7 +49,7 @@ class LocalVllm:
     home: Path
     record: Callable[[LoggedConnection], None]
     offline: Callable[[], bool]
-    look: Callable[[], Hardware]
+    detect: Callable[[], Hardware]
     wsl: Wsl | None = None
     idle_min: Callable[[], int] = lambda: 0
     leaves: bool = False
@@ -67,11 +67,11 @@ class LocalVllm:
         installed = self.installed()
         return installed.profile if installed is not None else None
 
-    def here(self) -> tuple[Installable, str]:
+    def installable(self) -> tuple[Installable, str]:
         """Return whether vLLM is installed, can be or cannot be installed, and why it cannot."""
         if self.installed() is not None:
             return "installed", ""
-        status = next(it for it in availability(self.home) if it.name == "vllm")
+        status = next(engine for engine in availability(self.home) if engine.name == "vllm")
         impossible = sys.platform == "darwin"
         return ("impossible" if impossible else "possible"), status.why_not or ""
 
@@ -85,7 +85,7 @@ class LocalVllm:
         from app.runtime.services.prepared_vllm_load import fits_alone
 
         load_options = load_options_of(settings, "vllm")
-        return fits_alone(entry, load_options, self.profile(), self.look())
+        return fits_alone(entry, load_options, self.profile(), self.detect())
 
     def make(self) -> WorkerEngine:
         """Create the engine, without starting a worker."""
@@ -95,7 +95,7 @@ class LocalVllm:
 
         folder = worker_folder(self.home)
         connect = partial(worker_client, self.record, self.offline)
-        return VllmEngine(self.installed, folder, connect, self.look, host=self._host)
+        return VllmEngine(self.installed, folder, connect, self.detect, host=self._host)
 
     def _host(self, installed: Installed) -> Host:
         from engines.vllm.host import LocalHost
@@ -119,11 +119,11 @@ class LocalVllm:
             lambda: self.idle_min() * 60.0 if self.leaves else 0.0,
             self.end_unused,
         )
-        return VllmLoader(self.make, self.profile, self.look, advised, sharing)
+        return VllmLoader(self.make, self.profile, self.detect, advised, sharing)
 
     def staying(self) -> tuple[StayingWorker, ...]:
         """List the workers that outlive a command, or that several Hearths can share."""
-        found = ((it.offer, it.state()) for it in self._shared())
+        found = ((worker.offer, worker.state()) for worker in self._shared())
         return tuple(
             StayingWorker(offer.name, offer.process, *state)
             for offer, state in found
@@ -132,12 +132,12 @@ class LocalVllm:
 
     def end_staying(self) -> tuple[str, ...]:
         """End these workers, even those in use; return the names of their models."""
-        return tuple(it.offer.name for it in self._shared() if it.end(force=True))
+        return tuple(worker.offer.name for worker in self._shared() if worker.end(force=True))
 
     def end_unused(self) -> None:
         """End the workers that nobody uses, because their memory is needed."""
-        for it in self._shared():
-            it.end(force=False)
+        for worker in self._shared():
+            worker.end(force=False)
 
     def _shared(self) -> Iterator[OfferedWorker]:
         if self.wsl is None and self.home.exists():
@@ -196,5 +196,8 @@ def _cards() -> tuple[Card, ...]:
         found = nvidia(load_nvml())[2]
     except UserError:
         return ()
-    made = (Card(it.name, float(".".join(map(str, it.capability))), it.total_bytes) for it in found)
-    return tuple(sorted(made, key=lambda card: -card.total_bytes))
+    cards = (
+        Card(card.name, float(".".join(map(str, card.capability))), card.total_bytes)
+        for card in found
+    )
+    return tuple(sorted(cards, key=lambda card: -card.total_bytes))

@@ -72,6 +72,7 @@ class WindowApp:
         )  # fmt: skip
 
     def open_scratch(self) -> Scratch:
+        """Open a chat that exists in memory alone."""
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
@@ -80,14 +81,17 @@ class WindowApp:
 
     @cached_property
     def search(self) -> ChatSearch:
+        """The search in chats."""
         return ChatSearch(self._app.search, self._app.index, self.tasks)
 
     @cached_property
     def assistants(self) -> Assistants:
+        """The assistants, with their signals."""
         return Assistants(self._app.assistants, self.tasks)
 
     @cached_property
     def chat_settings(self) -> ChatSettings:
+        """The settings that chats have of their own."""
         return ChatSettings(
             ChatSettingsStore(self._app.database),
             self.assistants,
@@ -99,6 +103,7 @@ class WindowApp:
 
     @cached_property
     def collections(self) -> Collections:
+        """The collections and their indexing."""
         app = self._app
         collections = Collections(
             lambda: app.knowledge,
@@ -106,11 +111,12 @@ class WindowApp:
             lambda: app.runtime.queue.in_use("llamacpp"),
             self.tasks,
         )
-        self.models.listed.connect(collections.look_again_for_embedder)
+        self.models.listed.connect(collections.recheck_embedder)
         return collections
 
     @cached_property
     def viewing(self) -> Viewing:
+        """Opens files in the viewer."""
         from app.documents.reading.page_drawing import PageDrawer
         from app.documents.services.pages import Pages
         from app.documents.viewer.presenters import Viewing
@@ -121,14 +127,17 @@ class WindowApp:
 
     @cached_property
     def prompts(self) -> Prompts:
+        """The prompts that the user keeps."""
         return Prompts(self._app.prompts, self.tasks)
 
     @cached_property
     def generation(self) -> Generation:
+        """Writes the answers of stored chats."""
         return Generation(self._app.chats, self._app.answers, self.settings, self.tasks)
 
     @cached_property
     def chat_page(self) -> ChatPresenters:
+        """The presenters of the chat page."""
         app, tasks = self._app, self.tasks
         uses = context(
             app.database, app.preparing, app.grounding, app.runtime, self.settings, tasks
@@ -140,59 +149,71 @@ class WindowApp:
 
     @cached_property
     def models(self) -> Models:
+        """The list of models."""
         self.settings.know_models(self._app.library.shelf.require_listed)
         return Models(self._app.library, self._app.manager, self.tasks, self._app.advise)
 
     @cached_property
     def loaded(self) -> LoadedModels:
+        """Shows which models are in memory."""
         return LoadedModels(self._app.library, self._app.runtime, self.tasks)
 
     @cached_property
     def downloads(self) -> DownloadList:
+        """The list of downloads."""
         return DownloadList(self._app.downloads, self._app.library, is_metered, self.tasks)
 
     @cached_property
     def suggestions(self) -> Suggestions:
-        return Suggestions(self._app.recommending, self._app.look, self.tasks)
+        """The models that suit this computer."""
+        return Suggestions(self._app.recommending, self._app.detect_hardware, self.tasks)
 
     @cached_property
     def system(self) -> SystemService:
-        return SystemService(self._app.look, self._app.availability, self.tasks)
+        """This computer's hardware and engines."""
+        return SystemService(self._app.detect_hardware, self._app.availability, self.tasks)
 
     @cached_property
     def about(self) -> AboutHearth:
+        """The facts about this Hearth for its page."""
         from app.help.presenters import AboutHearth
 
         def vllm() -> str:
-            found = next(it for it in self._app.availability() if it.name == "vllm")
+            found = next(engine for engine in self._app.availability() if engine.name == "vllm")
             return found.about.removeprefix("vLLM ")
 
         return AboutHearth(vllm, lambda: self.licences, self.tasks)
 
     @cached_property
     def licences(self) -> Licences:
+        """The licences of all parts."""
         from app.help.services.licences import Licences
 
         return Licences(LICENCES)
 
     @cached_property
     def bus(self) -> SessionBus:
+        """The session bus of Linux."""
         return SessionBus(self.tasks)
 
     @cached_property
     def notifications(self) -> Notifications:
+        """The system's notifications."""
         return Notifications(self.bus)
 
     @cached_property
     def global_shortcut(self) -> GlobalShortcut:
+        """The shortcut that works in other programs."""
         return GlobalShortcut(self.bus)
 
     @cached_property
     def system_motion(self) -> SystemMotion:
+        """Whether the system wants animations."""
         return SystemMotion(self.bus)
 
     @cached_property
     def exporting(self) -> Exporting:
+        """Exports chats to files."""
         from app.exchange.pages.pdf import print_chats
         from app.exchange.presenters.exporting import Exporting
 
@@ -201,12 +222,14 @@ class WindowApp:
 
     @cached_property
     def importing(self) -> Importing:
+        """Imports chats of other programs."""
         from app.exchange.presenters.importing import Importing
 
         return Importing(self._app.imports, self._app.documents.checked, self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:
+        """The models with their sizes and their last use."""
         from app.models.library.presenters.overview import ModelOverview
 
         app = self._app
@@ -214,6 +237,7 @@ class WindowApp:
 
     @cached_property
     def models_page(self) -> ModelsPresenters:
+        """The presenters of the page of models."""
         from app.models.discover.presenters.hub_token import HubToken
         from app.models.library.presenters.metadata import ModelMetadata
         from app.models.library.presenters.model_page import ModelPage
@@ -223,7 +247,9 @@ class WindowApp:
         return ModelsPresenters(
             self.models,
             self.overview,
-            ModelPage(app.library, app.manager, app.runtime.judge, settings, app.look, tasks),
+            ModelPage(
+                app.library, app.manager, app.runtime.judge, settings, app.detect_hardware, tasks
+            ),
             ModelMetadata(app.metadata, tasks),
             SameAnswer(app.bench, app.library, settings, tasks),
             self.discover,
@@ -236,35 +262,39 @@ class WindowApp:
 
     @cached_property
     def connections(self) -> Connections:
+        """The list of all connections that Hearth made."""
         from app.connections.presenters import Connections
 
         return Connections(self._app.ledger, self.tasks)
 
     @cached_property
     def discover(self) -> Discover:
+        """The search for models on the Hub."""
         from app.models.discover.presenters.discover import Discover
         from app.net import endpoint
 
         app = self._app
         return Discover(
-            app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
-            app.folder.headers, app.projectors, self.tasks,
+            app.hub, app.downloads, app.fitting, app.tokens, self.settings,
+            app.detect_hardware, endpoint, app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
     @cached_property
     def engines(self) -> EngineList:
+        """The engines and their installation."""
         from app.runtime.presenters.engine_list import EngineList
         from app.runtime.services.manager import EngineManager
 
         app = self._app
         manager = EngineManager(
-            app.advisor, app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
-            app.downloads, app.fitting, app.vllm,
+            app.advisor, app.detect_hardware, app.devices, app.choice, app.runtime,
+            app.settings, app.hub, app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)
 
     @cached_property
     def activity(self) -> Activity:
+        """The figures of the page Activity."""
         from app.activity.presenters import Activity
         from app.activity.services.activity import ActivityReader
 
@@ -272,12 +302,14 @@ class WindowApp:
 
     @cached_property
     def servers(self) -> ServerList:
+        """The user's servers."""
         from app.servers.presenters import ServerList
 
         return ServerList(self._app.servers, self.tasks)
 
     @cached_property
     def api_server(self) -> ApiServer:
+        """Hearth's server for other programs."""
         from app.api.presenters import ApiServer
 
         app = self._app
@@ -285,6 +317,7 @@ class WindowApp:
 
     @cached_property
     def guides(self) -> Guides:
+        """The guides that come with Hearth."""
         from app.help.services.guides import Guides
 
         return Guides(GUIDES)

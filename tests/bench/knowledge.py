@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 
 from app.base.db import Database
-from app.documents.collections.services.indexing import Manners
+from app.documents.collections.services.indexing import Politeness
 from app.documents.collections.services.knowledge import Knowledge
 from app.documents.collections.store.collection_index import CollectionIndex, VectorModel
 from app.documents.collections.store.collections import CollectionStore
@@ -82,7 +82,7 @@ def main() -> None:
     for doing in ("indexed", "looked through again"):
         began = time.monotonic()
         with lateness() as late:
-            for _ in knowledge.work(CancelToken(), Manners(rest=time.sleep), collection.id):
+            for _ in knowledge.work(CancelToken(), Politeness(rest=time.sleep), collection.id):
                 pass
         took = time.monotonic() - began
         print(f"{doing} in {took:.1f} s; a window wakes up late by {shown(late, 1000)} ms")
@@ -104,8 +104,8 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
         for text in texts:
             shape = len(text.passages), HALVES, dimensions
             values = random.standard_normal(shape, np.float32)
-            index.keep_vectors(model, text.id, values)  # type: ignore[arg-type]  # rows of numbers
-    index.take_over(model)
+            index.save_vectors(model, text.id, values)  # type: ignore[arg-type]  # rows of numbers
+    index.switch_model(model)
     print(f"vectors kept in {time.monotonic() - began:.0f} s; index {index.size_bytes() / 1e6:,.0f}"
           f" MB, {index.size_bytes() / size:.2f} of the text")  # fmt: skip
     asked = random.standard_normal((_QUESTIONS, dimensions), np.float32)

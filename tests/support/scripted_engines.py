@@ -148,7 +148,7 @@ class ScriptedServers:
         if self.error is not None:
             raise self.error
         saved = profile if profile.id else replace(profile, id=f"id-{profile.name}")
-        if key is None and not take_key and self.parts_from_key(saved):
+        if key is None and not take_key and self.origin_losing_key(saved):
             self.keys.pop(saved.id)
         self.kept = [it for it in self.kept if it.id != saved.id] + [saved]
         if key:
@@ -157,7 +157,7 @@ class ScriptedServers:
             self.keys.pop(saved.id, None)
         return saved
 
-    def parts_from_key(self, profile: ServerProfile) -> str:
+    def origin_losing_key(self, profile: ServerProfile) -> str:
         before = next((it for it in self.kept if it.id == profile.id), profile)
         moved = before.origin != profile.origin and profile.id in self.keys
         return before.origin if moved else ""

@@ -214,7 +214,7 @@ def ui(
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
     monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
-    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: COMPUTER)
+    monkeypatch.setattr(devices, "hardware_detector", lambda *_, **__: lambda: COMPUTER)
     monkeypatch.setattr(BandwidthBook, "of", lambda *_: Bandwidth(30e9))
     folder = DataFolder.default()
     app = open_app(folder)

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from app.activity.values.activity import ActivityReport, curves
-from app.runtime.services.memory import memory_held, own_memory
+from app.runtime.services.memory import memory_used, own_memory
 from app.runtime.values.request_records import SPAN_S, TokenCounts
 
 if TYPE_CHECKING:
@@ -46,4 +46,4 @@ class ActivityReader:
         """Return the memory that Hearth and its workers hold on this computer, in bytes."""
         models = self._runtime.models()
         workers = {self._runtime.status(it.entry.engine).process for it in models} - {0}
-        return own_memory() + sum(memory_held(it)[0] for it in workers)
+        return own_memory() + sum(memory_used(it)[0] for it in workers)

@@ -28,7 +28,7 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from app.runtime.services.memory import memory_held, own_memory
+from app.runtime.services.memory import memory_used, own_memory
 from app.runtime.values.request_records import public_name
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Exposition:
             for device in it.loaded.buffers.devices if it.loaded.buffers else ():
                 models.add_metric((*of, device.device), device.total)
             if process := self._runtime.status(it.entry.engine).process:
-                workers.add_metric(of, memory_held(process)[0])
+                workers.add_metric(of, memory_used(process)[0])
         yield from (models, workers)
 
 

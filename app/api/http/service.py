@@ -13,7 +13,7 @@ from app.api.http.request import ApiRequest
 from app.base.errors import ModelBusy, ModelUnknown
 from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.preparing import Prepared
-from app.chats.answers.services.senses import expected_of, require_senses, taken_by
+from app.chats.answers.services.senses import expected_of, require_senses, supported_by
 from app.chats.answers.values.answers import AnswerOptions, Grounded, Ready
 from app.documents.values.documents import Attachment, DocumentKind
 from app.models.library.services.library import Library
@@ -244,10 +244,10 @@ class ApiService:
             chosen = replace(chosen, settings={**chosen.settings, "adapter": found.adapter})
         prepared = self._answers.preparing.prepare(self._settings(), chosen)
         # A loaded model is used with the options it has: a client never causes a second load.
-        held = self._runtime.held_options(prepared.entry)
+        held = self._runtime.loaded_options(prepared.entry)
         if held is not None:
             return replace(prepared, load_options=held)
-        other = self._runtime.in_the_way(prepared.entry)
+        other = self._runtime.blocking_model(prepared.entry)
         if other is not None and self._runtime.idle_s(other.engine) < self._rests_s():
             if not _may(access, other.id, other):
                 raise ModelBusy(
@@ -268,7 +268,7 @@ class ApiService:
         loaded = next(
             (it.loaded for it in self._runtime.models() if it.entry == prepared.entry), None
         )
-        taken = expected_of(prepared.entry) if loaded is None else taken_by(loaded)
+        taken = expected_of(prepared.entry) if loaded is None else supported_by(loaded)
         # No projector is offered: the user gets missing parts of a model in Hearth, not a client.
         require_senses((_SENT[kind] for kind in sorted(kinds)), taken, prepared.entry)
 

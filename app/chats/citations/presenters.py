@@ -46,17 +46,17 @@ class Citations(QObject):
             failed: Called with the error.
         """
 
-        def keep(checked: CheckedAnswer) -> None:
+        def store(checked: CheckedAnswer) -> None:
             self._known[_key(path, text)] = checked
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
             done(checked)
 
-        self._tasks.run(lambda: self._citing.check(path, text), keep, failed, on=CITING)
+        self._tasks.run(lambda: self._citing.check(path, text), store, failed, on=CITING)
 
 
 def _key(path: Sequence[StoredMessage], text: str) -> tuple[str, ...]:
     """Return a cache key that contains everything on which the verdicts depend."""
-    attached = (it.sha256 for message in path for it in message.attachments)
-    told = (it.document for message in path for it in message.sources)
-    return (path[-1].id, text, *dict.fromkeys((*attached, *told)))
+    attached_hashes = (attachment.sha256 for message in path for attachment in message.attachments)
+    sent = (source.document for message in path for source in message.sources)
+    return (path[-1].id, text, *dict.fromkeys((*attached_hashes, *sent)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.assistants.commands import layers_of
 from app.base.errors import SettingsInvalid
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions
-from app.chats.commands.printing import loading, print_answer, tell_stay
+from app.chats.commands.printing import loading, note_local_only, print_answer
 from app.documents.collections.commands import not_read
 from app.documents.collections.values import CollectionState
 from app.documents.values.documents import AttachedFile, PromptSource, left_out
@@ -77,7 +77,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
         thinking_budget=args.think_budget,
         anyway=args.anyway,
         under=layers_of(app, args.assistant),
-        collections=tuple(app.knowledge.find(it).id for it in args.docs) or None,
+        collections=tuple(app.knowledge.find(collection).id for collection in args.docs) or None,
     )
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
@@ -87,9 +87,9 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             messages = (Message("system", system.strip()), question) if system else (question,)
             return app.answers.once(messages, settings, options, loading(app, out), cancel, files)
         _, answer = app.chats.ask(app.chats.chat(args.chat).id, text, files=files)
-        app.documents.keep_copies(zip(args.file, files, strict=True))
+        app.documents.save_copies(zip(args.file, files, strict=True))
         if options.model is None:
-            tell_stay(app, answer.chat_id, settings, out, "--model")
+            note_local_only(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
     def files_of(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
@@ -99,8 +99,8 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
 
     grounds = _collections(app, args, options)
     for state in grounds:
-        if said := not_read(state):
-            words = joined(", ", said)
+        if unread := not_read(state):
+            words = joined(", ", unread)
             out.note(N_("{name}: {words}.", name=state.collection.name, words=words))
     return print_answer(
         app, interruptible(work), out, args.think, files=files_of, collections=grounds
@@ -115,8 +115,8 @@ def _collections(
         chosen = options.collections or ()
     else:
         chosen = app.preparing.collections_of(options, app.chats.chat(args.chat).id)
-    there = {it.id for it in app.knowledge.collections()}
-    return [app.knowledge.state(it) for it in chosen if it in there]
+    existing = {collection.id for collection in app.knowledge.collections()}
+    return [app.knowledge.state(collection) for collection in chosen if collection in existing]
 
 
 def answer_built_in(app: App, out: Output) -> int:
@@ -157,8 +157,8 @@ def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFil
 
     for file in interruptible(work):
         files.append(file)
-        for said in left_out(file.name, file.document):
-            out.note(said)
+        for note in left_out(file.name, file.document):
+            out.note(note)
     return files
 
 
@@ -176,7 +176,7 @@ def on_engine(
     if engine is None:
         return otherwise
     entry = app.library.find(model or app.settings.read().model)
-    return app.choice.on(entry, engine).id
+    return app.choice.entry_for(entry, engine).id
 
 
 def _of_chat(app: App, args: argparse.Namespace) -> str | None:

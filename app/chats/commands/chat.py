@@ -14,7 +14,7 @@ from app.assistants.values.assistants import NewChat
 from app.base.language import translated
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Ready
 from app.chats.commands.ask import answer_built_in, on_engine
-from app.chats.commands.printing import loading, print_answer, tell_stay
+from app.chats.commands.printing import loading, note_local_only, print_answer
 from app.chats.history.values.conversation import StoredMessage
 from app.kit.terminal import streams
 from app.kit.terminal.arguments import ADAPTER, ANYWAY, ENGINE, MODEL, MODES, REASONING
@@ -59,7 +59,7 @@ class Conversation:
     mtp: MtpMode | None = None
     options: AnswerOptions = field(default_factory=AnswerOptions)
     commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
-    _said: set[str] = field(default_factory=set)
+    _reported_notes: set[str] = field(default_factory=set)
     _ready: Ready | None = None
     _answered: dict[EngineName, str] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Conversation:
         self.commands = {
             "/help": (N_("show these commands"), self._help),
             "/new": (N_("begin a new chat"), self._new),
-            "/again": (N_("answer the last question again"), self._again),
+            "/again": (N_("answer the last question again"), self._answer_again),
             "/continue": (N_("continue an answer that was stopped or cut off"), self._continue),
             "/model": (N_("NAME: choose a model; without a name, list all"), self._model),
             "/engine": (
@@ -77,7 +77,7 @@ class Conversation:
             "/mtp": (N_("auto, on or off for this chat; alone, show the present state"), self._mtp),
             "/think": (N_("on or off: reasoning, for a model that can do both"), self._think),
             "/chats": (N_("list the chats; /open ID continues one"), self._chats),
-            "/open": (N_("ID: continue a chat"), self._open),
+            "/open": (N_("ID: continue a chat"), self._open_chat),
             "/quit": (N_("end the chat; Ctrl-D does the same"), self._quit),
         }
 
@@ -107,7 +107,7 @@ class Conversation:
     def _write(self, answer: StoredMessage) -> None:
         settings = self.app.settings.read()
         if self.model is None:
-            tell_stay(self.app, answer.chat_id, settings, self.out, "/model")
+            note_local_only(self.app, answer.chat_id, settings, self.out, "/model")
 
         def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
             options = self.options.changed(model=self.model)
@@ -120,7 +120,7 @@ class Conversation:
                 yield event
 
         think = cast("str | None", self.options.settings.get("thinking"))
-        print_answer(self.app, interruptible(work), self.out, think, self._said)
+        print_answer(self.app, interruptible(work), self.out, think, self._reported_notes)
 
     def _last_answer(self) -> StoredMessage | None:
         path = self.app.chats.path(self.chat_id) if self.chat_id else ()
@@ -137,7 +137,7 @@ class Conversation:
     def _new(self, _: str) -> None:
         self.chat_id = self.mtp = None
 
-    def _again(self, _: str) -> None:
+    def _answer_again(self, _: str) -> None:
         if (last := self._last_answer()) is not None:
             self._write(self.app.chats.answer_again(last.chat_id, last.id))
 
@@ -169,7 +169,7 @@ class Conversation:
             )
             return
         try:
-            other = self.app.choice.on(entry, name)
+            other = self.app.choice.entry_for(entry, name)
         except EngineUnavailable:
             if name not in self._answered:
                 raise
@@ -186,7 +186,7 @@ class Conversation:
 
     def _mtp(self, mode: str) -> None:
         if mode in MODES:
-            self._tell_price(cast(MtpMode, mode))
+            self._note_restart(cast(MtpMode, mode))
             self.mtp = cast(MtpMode, mode)
             if self.chat_id is not None:
                 self.app.chats.set_mtp(self.chat_id, self.mtp)
@@ -194,17 +194,17 @@ class Conversation:
             self.out.note(N_("MTP can be {modes}; not {mode}.", modes=", ".join(MODES), mode=mode))
             return
         stands = self.mtp or self._settings().mtp
-        self.out.line(N_("MTP is set to {stands} for this chat.", stands=stands))
+        self.out.line(N_("MTP is set to {mode} for this chat.", mode=stands))
         if stands != "off":
-            self.out.line(self._what_runs(stands, self.model or self.app.settings.read().model))
+            self.out.line(self._mtp_line(stands, self.model or self.app.settings.read().model))
 
-    def _tell_price(self, mode: MtpMode) -> None:
+    def _note_restart(self, mode: MtpMode) -> None:
         loaded = self._ready.loaded if self._ready else None
         before = self.mtp or self._settings().mtp
         if loaded is not None and takes_restart(loaded.mtp_switch, before, mode):
             self.out.line(
                 N_(
-                    "The next answer waits for a new start; the last took {restart_s} s.",
+                    "The next answer waits for a restart; the last one took {restart_s} s.",
                     restart_s=f"{loaded.restart_s:.0f}",
                 )
             )
@@ -216,7 +216,7 @@ class Conversation:
         self.options = self.options.changed(thinking=switch)
         self.out.line(
             N_(
-                "Thinking is {switch} for what comes, where the model can be asked to.",
+                "Thinking is {switch} from now on, for models that can switch it.",
                 switch=switch,
             )
         )
@@ -226,7 +226,7 @@ class Conversation:
         settings = self.app.settings.read()
         return effective(settings, self.app.library.own(self.model or settings.model))
 
-    def _what_runs(self, mode: MtpMode, model: str) -> str:
+    def _mtp_line(self, mode: MtpMode, model: str) -> str:
         """Return what MTP did for the last answer, or what the model's files say about MTP."""
         path = self.app.chats.path(self.chat_id) if self.chat_id else ()
         facts = path[-1].facts if path else None
@@ -240,18 +240,18 @@ class Conversation:
             mark = "*" if chat.id == self.chat_id else " "
             self.out.line(f"{mark} {chat.id[:8]}  {on_one_line(chat.title)}")
 
-    def _open(self, chat_id: str) -> None:
+    def _open_chat(self, chat_id: str) -> None:
         chat = self.app.chats.chat(chat_id)
         self.chat_id, self.mtp = chat.id, chat.mtp
         for message in self.app.chats.path(self.chat_id):
-            said = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
-            self.out.piece(f"{said}\n")
+            line = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
+            self.out.piece(f"{line}\n")
 
     def _quit(self, _: str) -> None:
         raise _Leave
 
 
-def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
+def chat_or_answer_once(app: App, _: argparse.Namespace, out: Output) -> int:
     """Run `hearth` without a display: chat, or answer one built-in question if nobody types.
 
     A script can start Hearth with a standard input that is open but stays silent.
@@ -303,9 +303,9 @@ def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False)
         if first is None:
             return answer_built_in(app, out)
         lines = chain([first], lines)
-    status, asked = 0, False
+    status, has_asked = 0, False
     for line in lines:
-        asked = True
+        has_asked = True
         out.note(f"> {line}")
         try:
             conversation.say(line)
@@ -316,19 +316,19 @@ def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False)
         except UserError as error:
             out.error(error)
             status = 1
-    if not asked:
+    if not has_asked:
         out.note(N_("Standard input ended before anything was asked."))
     return status
 
 
 def _by_hand(conversation: Conversation) -> int:
-    asked = _line_reader([*conversation.commands])
+    read_line = _line_reader([*conversation.commands])
     if (conversation.model or conversation.app.settings.read().model) == STARTER:
         conversation.out.note(GUIDE_NOTE)
     conversation.out.note(N_("/help lists the commands, Ctrl-D ends the chat."))
     while True:
         try:
-            conversation.say(asked())
+            conversation.say(read_line())
         except (EOFError, _Leave):
             conversation.out.line("")
             return 0

@@ -66,16 +66,16 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
     chat = _in_trash(app, args.what)
     app.chats.undelete(chat.id)
-    out.value({"undeleted": chat.id}, lambda: N_("“{title}” is back.", title=chat.title))
+    out.value({"undeleted": chat.id}, lambda: N_("“{title}” was restored.", title=chat.title))
     return 0
 
 
-def _archive(app: App, args: argparse.Namespace, out: Output, *, away: bool) -> int:
+def _archive(app: App, args: argparse.Namespace, out: Output, *, archived: bool) -> int:
     """Archive a chat, or take it out of the archive."""
     chat = app.chats.chat(args.what)
-    app.chat_lists.set_archived((chat.id,), away)
+    app.chat_lists.set_archived((chat.id,), archived)
     words = N_("“{title}” is in the archive now.", title=chat.title)
-    if not away:
+    if not archived:
         words = N_("“{title}” is out of the archive now.", title=chat.title)
     out.value({f"{args.verb}d": chat.id}, lambda: words)
     return 0
@@ -99,31 +99,31 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
         out.value(
             [asdict(copy) for copy in copies],
             lambda: (
-                table([(it.path.name, _when(it.made), size(it.size)) for it in copies])
+                table([(copy.path.name, _when(copy.made), size(copy.size)) for copy in copies])
                 or N_("There are no copies yet.")
             ),
         )
         return 0
     folder.prepare()
     source = snapshots.named(args.what)
-    kept = snapshots.restore(source, datetime.now().astimezone())
-    before = N_(" What was there before is in {kept}.", kept=kept) if kept else ""
+    replaced = snapshots.restore(source, datetime.now().astimezone())
+    note = N_(" The previous chats are saved in {kept}.", kept=replaced) if replaced else ""
     out.value(
-        {"restored": str(source), "kept": str(kept) if kept else None},
-        lambda: N_("The chats are those of {name} now.{before}", name=source.name, before=before),
+        {"restored": str(source), "kept": str(replaced) if replaced else None},
+        lambda: N_("All chats were restored from {name}.{before}", name=source.name, before=note),
     )
     return 0
 
 
 def _in_trash(app: App, called: str) -> Chat:
-    found = [it for it in app.chat_lists.page(TRASH, 0, _EVERY) if it.id.startswith(called)]
+    found = [chat for chat in app.chat_lists.page(TRASH, 0, _EVERY) if chat.id.startswith(called)]
     if len(found) != 1:
         raise ChatNotFound(
             N_("There is no chat “{called}” in the trash.", called=called),
             N_("Several begin like that.")
             if found
-            else N_("It is gone for good, or was never there."),
-            N_("`hearth chats list --place trash` shows what can be brought back."),
+            else N_("It was deleted for good, or never existed."),
+            N_("`hearth chats list --place trash` shows the chats that can be restored."),
         )
     return found[0]
 
@@ -171,8 +171,10 @@ VERBS = (
         aliases=("remove",),
     ),
     Command("undelete", "take a chat out of the trash", _undelete, (CHAT,)),
-    Command("archive", "move a chat to the archive", partial(_archive, away=True), (CHAT,)),
-    Command("unarchive", "take a chat out of the archive", partial(_archive, away=False), (CHAT,)),
+    Command("archive", "move a chat to the archive", partial(_archive, archived=True), (CHAT,)),
+    Command(
+        "unarchive", "take a chat out of the archive", partial(_archive, archived=False), (CHAT,)
+    ),
     Command(
         "restore",
         "go back to a daily copy of all chats",

@@ -41,7 +41,7 @@ class AnswerFailed(UserError):
 
 
 @dataclass
-class _Heard:
+class _Received:
     """The parts of an answer that have arrived so far.
 
     Attributes:
@@ -61,7 +61,7 @@ class _Heard:
     collections: Sequence[CollectionState] = ()
     notes: list[str] = field(default_factory=list)
 
-    def take(self, event: AnswerEvent, out: Output) -> None:
+    def add(self, event: AnswerEvent, out: Output) -> None:
         match event:
             case TextDelta(text):
                 self.text.append(text)
@@ -79,15 +79,15 @@ class _Heard:
                 self._begin(loaded, out)
             case Grounded(sources, shares):
                 self.sources = sources
-                self._tell(filter(None, map(_told_of, shares)), out)
+                self._note(filter(None, map(_share_note, shares)), out)
             case Compaction():
-                self._tell(_making_room(event), out)
+                self._note(_making_room(event), out)
             case Done():
                 self.done = event
             case Ended(message) if message.failure is not None:
                 self.failure = AnswerFailed(message.failure)
 
-    def _tell(self, notes: Iterable[str], out: Output) -> None:
+    def _note(self, notes: Iterable[str], out: Output) -> None:
         for note in notes:
             self.notes.append(note)
             out.note(note)
@@ -101,25 +101,23 @@ def _making_room(event: Compaction) -> Iterator[str]:
     """Yield a sentence about making room in the context."""
     match event:
         case Compaction("begun", count):
-            yield N_("Summing up the oldest {count} messages, to make room.", count=count)
+            yield N_("Summarising the oldest {count} messages to make room.", count=count)
         case Compaction("failed", why=why):
-            yield N_("The oldest messages could not be summed up. {why}", why=why)
+            yield N_("The oldest messages could not be summarised. {why}", why=why)
 
 
-def _told_of(share: FileShare) -> str:
+def _share_note(share: FileShare) -> str:
     """Return how much of a file is in the prompt; "" if all of it is."""
     if share.unmatched:
         return N_(
-            "{name}: nothing in it matches the question, so only its beginning is in.",
+            "{name}: nothing in it matches the question, so only its beginning is included.",
             name=share.name,
         )
     if share.complete:
         return ""
     if share.nothing and not share.unseen:
-        return N_(
-            "{name}: nothing of it is in, as nothing in it matches the question.", name=share.name
-        )
-    return N_("{name}: {share} are in.", name=share.name, share=share)
+        return N_("{name}: left out, because nothing in it matches the question.", name=share.name)
+    return N_("{name}: {share} are included.", name=share.name, share=share)
 
 
 def loading(app: App, out: Output) -> Progress:
@@ -132,7 +130,7 @@ def print_answer(
     events: Generator[AnswerEvent, None, None],
     out: Output,
     think: str | None = None,
-    said: set[str] | None = None,
+    reported: set[str] | None = None,
     files: Callable[[Sequence[PromptSource]], Sequence[AttachedFile]] = lambda _sources: (),
     collections: Sequence[CollectionState] = (),
 ) -> int:
@@ -143,32 +141,33 @@ def print_answer(
 
     Args:
         think: Thinking as requested, on or off; a note is printed if that has no effect.
-        said: Notes on the engine that were printed before and are not repeated; new ones are added.
+        reported: Notes on the engine that were printed before and are not repeated; new ones are
+            added.
         files: Returns the files in the answer's prompt, given its sources; its quotes are checked
             against them.
         collections: The collections that ground the answer.
     """
-    heard = _Heard(think)
-    heard.collections = collections
+    received = _Received(think)
+    received.collections = collections
     try:
         with closing(events):
             for event in events:
                 if isinstance(event, Ready) and event.entry.on_server:
-                    _tell_where(app, event.entry, out)
-                heard.take(event, out)
+                    _note_destination(app, event.entry, out)
+                received.add(event, out)
     finally:
-        if heard.text:
+        if received.text:
             out.piece("\n")
-        if heard.done is not None:
-            heard.files = files(heard.sources)
-            if heard.files:
-                heard.citations = _checked("".join(heard.text), heard.files)
-            _conclude(heard, heard.done, out, set() if said is None else said)
-    if heard.failure is None:
+        if received.done is not None:
+            received.files = files(received.sources)
+            if received.files:
+                received.citations = _checked("".join(received.text), received.files)
+            _conclude(received, received.done, out, set() if reported is None else reported)
+    if received.failure is None:
         return 0
-    if out.as_json and heard.done is not None:
+    if out.as_json and received.done is not None:
         return 1
-    raise heard.failure
+    raise received.failure
 
 
 def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
@@ -179,7 +178,7 @@ def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
     return CitationCheck(files).check(read_text(Parser().parse(text)))
 
 
-def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
+def _note_destination(app: App, entry: ModelEntry, out: Output) -> None:
     """Print a note that text leaves this computer, before it does."""
     profile = app.servers.find(entry.server)
     if not is_loopback(profile.host):
@@ -192,7 +191,7 @@ def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
         )
 
 
-def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
+def note_local_only(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
     """Print a note if a chat is kept from a server.
 
     Args:
@@ -210,11 +209,11 @@ def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str
         )
 
 
-def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
+def _conclude(received: _Received, done: Done, out: Output, reported: set[str]) -> None:
     """Print the JSON value of an answer, or the notes that belong to it."""
-    value = _value(heard, done)
-    if heard.failure is not None and out.as_json:
-        out.error(heard.failure, answer=value)
+    value = _value(received, done)
+    if received.failure is not None and out.as_json:
+        out.error(received.failure, answer=value)
     elif out.as_json:
         out.value(value, str)
     if done.usage.left_out:
@@ -224,53 +223,56 @@ def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
                 left_out=done.usage.left_out,
             )
         )
-    _tell_citations(heard.citations, out)
+    _report_citations(received.citations, out)
     for differs in value["notes"]:
-        if differs not in said:
+        if differs not in reported:
             out.note(differs)
-    said.update(value["notes"])
+    reported.update(value["notes"])
     if done.mtp.mode == "on" or done.mtp.active:
         out.note(done.mtp.reason)
 
 
-def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
+def _report_citations(citations: Sequence[Citation], out: Output) -> None:
     """Print which quotes of an answer are not where it says they are."""
-    found = sum(it.verdict in {"found", "place_unchecked"} for it in citations)
+    found = sum(citation.verdict in {"found", "place_unchecked"} for citation in citations)
     if citations:
         out.note(
-            N_("{found} of {count} quotes stand in the files.", found=found, count=len(citations))
+            N_(
+                "{found} of {count} quotes were found in the files.",
+                found=found,
+                count=len(citations),
+            )
         )
-    for it in citations:
-        where = listed(location_words(span.place) for span in it.spans)
-        if it.verdict == "elsewhere":
+    for citation in citations:
+        where = listed(location_words(span.place) for span in citation.spans)
+        if citation.verdict == "elsewhere":
             out.note(
                 N_(
                     "Not where the answer says, but in {name}, {where}: “{quote}”",
-                    name=it.name,
+                    name=citation.name,
                     where=where,
-                    quote=it.quote,
+                    quote=citation.quote,
                 )
             )
-        elif it.verdict == "place_unchecked":
+        elif citation.verdict == "place_unchecked":
             out.note(
                 N_(
-                    "The words stand in {name}, {where}, but the place that the answer names "
-                    "could not "
-                    "be checked: “{quote}”",
-                    name=it.name,
+                    "The words are in {name}, {where}, but the place that the answer names could "
+                    "not be checked: “{quote}”",
+                    name=citation.name,
                     where=where,
-                    quote=it.quote,
+                    quote=citation.quote,
                 )
             )
-        elif it.verdict == "not_found":
-            out.note(N_("Not in the files: “{quote}”", quote=it.quote))
+        elif citation.verdict == "not_found":
+            out.note(N_("Not in the files: “{quote}”", quote=citation.quote))
 
 
-def _value(heard: _Heard, done: Done) -> dict[str, Any]:
-    ready = heard.ready
+def _value(received: _Received, done: Done) -> dict[str, Any]:
+    ready = received.ready
     return {
-        "text": "".join(heard.text),
-        "reasoning": "".join(heard.reasoning) or None,
+        "text": "".join(received.text),
+        "reasoning": "".join(received.reasoning) or None,
         # The protocols of other programs have no value for an answer that repeats itself.
         "finish_reason": "length" if done.finish_reason == "repetition" else done.finish_reason,
         "model": ready.entry.id if ready else None,
@@ -279,37 +281,41 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "usage": asdict(done.usage),
         "timing": asdict(done.timing),
         "seed": done.seed,
-        "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes, *heard.notes))),
-        **_of_files(heard),
+        "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes, *received.notes))),
+        **_of_files(received),
     }
 
 
-def _of_files(heard: _Heard) -> dict[str, Any]:
+def _of_files(received: _Received) -> dict[str, Any]:
     """Return the JSON of an answer's files, collections, sources and quotes.
 
     Positions refer to a file's whole text, except in `spans`, which count within its pages; `at` is
     the position of a quote in the answer without its markup.
     """
-    documents = {it.document.sha256: it.document for it in heard.files}
+    documents = {file.document.sha256: file.document for file in received.files}
     value: dict[str, Any] = {}
-    if heard.files:
-        value["files"] = [asdict(it.attachment) for it in heard.files]
-    if heard.collections:
-        value["collections"] = [_collection(it) for it in heard.collections]
-    if heard.sources:
-        value["sources"] = [asdict(it) for it in heard.sources]
+    if received.files:
+        value["files"] = [asdict(file.attachment) for file in received.files]
+    if received.collections:
+        value["collections"] = [_collection(collection) for collection in received.collections]
+    if received.sources:
+        value["sources"] = [asdict(source) for source in received.sources]
         value["passages"] = [
-            _passage(it, documents[it.document]) for it in heard.sources if it.document in documents
+            _passage(source, documents[source.document])
+            for source in received.sources
+            if source.document in documents
         ]
-    if heard.citations:
-        value["citations"] = [_cited(it, documents.get(it.document)) for it in heard.citations]
+    if received.citations:
+        value["citations"] = [
+            _cited(citation, documents.get(citation.document)) for citation in received.citations
+        ]
     return value
 
 
 def _collection(state: CollectionState) -> dict[str, Any]:
     """Return the JSON of how far a collection is read."""
     counts = ("files", "waiting", "unreadable", "scans", "partly_read", "empty")
-    return {"name": state.collection.name, **{it: getattr(state, it) for it in counts}}
+    return {"name": state.collection.name, **{count: getattr(state, count) for count in counts}}
 
 
 def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
@@ -340,7 +346,7 @@ def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
         "file": citation.name or None,
         **place,
         "document": citation.document or None,
-        "spans": [asdict(it) for it in citation.spans],
+        "spans": [asdict(span) for span in citation.spans],
         "at": {"start": citation.start, "end": citation.end},
     }
 

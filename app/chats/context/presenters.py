@@ -52,7 +52,7 @@ class ContextUses(QObject):
         self._latest = Latest(tasks, COUNTING)
         self._chosen: dict[str, OverflowPolicy] = {}
 
-    def look(
+    def measure(
         self,
         chat_id: str | None,
         draft: str,
@@ -73,7 +73,7 @@ class ContextUses(QObject):
             else:
                 self.failed.emit(error)
 
-        def look() -> tuple[ContextUse, UserError | None]:
+        def count() -> tuple[ContextUse, UserError | None]:
             counting = self._counting
             hindrance = counting.hindrance(chat_id, settings, options, attachments)
             if known is not None:
@@ -87,7 +87,7 @@ class ContextUses(QObject):
             self.known.emit(chat_id, use)
             self.hindered.emit(chat_id, hindrance)
 
-        self._latest.run(look, found, failed)
+        self._latest.run(count, found, failed)
 
     def policy(self, chat_id: str | None) -> OverflowPolicy:
         """Return the policy for a full context, including one that is not saved yet."""

@@ -24,7 +24,7 @@ class SummaryStore:
             ).fetchall()
         return [Summary(**dict(row)) for row in rows]
 
-    def keep(self, summary: Summary) -> None:
+    def save(self, summary: Summary) -> None:
         """Save a summary, replacing one that is attached to the same message."""
         with self._database.write() as db:
             insert_rows(db, "summaries", [vars(summary)], "REPLACE")

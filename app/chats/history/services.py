@@ -23,10 +23,10 @@ def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: in
     """
     for chat_id in chats.deleted():
         forget_states(chat_id)
-    gone = chats.deleted(days)
-    for chat_id in gone:
+    chat_ids = chats.deleted(days)
+    for chat_id in chat_ids:
         chats.purge(chat_id)
-    return len(gone)
+    return len(chat_ids)
 
 
 def remove_for_good(

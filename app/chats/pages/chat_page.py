@@ -153,7 +153,7 @@ class ChatPage(QWidget):
 
     def _connect_parts(self) -> None:
         composer, transcript, notifier = self.composer, self.transcript, self._notifier
-        composer.changed.connect(lambda: self._chats.drafts.keep(self._chat.id, composer.text))
+        composer.changed.connect(lambda: self._chats.drafts.set_text(self._chat.id, composer.text))
         composer.stop.connect(self.stop)
         self._sending.changed.connect(self._show_answering)
         self._sent_files.file_opened.connect(self.file_opened)

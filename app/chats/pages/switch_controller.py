@@ -147,8 +147,8 @@ class EngineSwitchController(QObject):
         if not self._knows_vllm:
             self._knows_vllm = True
             engines.stood.connect(self._vllm_checked)
-        engines.look_at_vllm(failed)
-        engines.look_elsewhere(
+        engines.refresh_vllm(failed)
+        engines.find_counterparts(
             entry, lambda counterparts: self._show_counterparts(model, counterparts), failed
         )
 

@@ -46,7 +46,7 @@ class Scratch(QObject):
         generation = presenters.generation
         for part in (presenters.chats, generation, presenters.open_chat, presenters.context):
             part.setParent(self)
-        generation.asked.connect(self._asked)
+        generation.asked.connect(self._question_asked)
 
     def close(self) -> None:
         """Stop the answers and remove everything. Nothing can be asked afterwards."""
@@ -57,12 +57,12 @@ class Scratch(QObject):
         presenters.context.close()
         presenters.chats.drafts.forget()
         presenters.files.forget()
-        presenters.recording.drop()
+        presenters.recording.discard()
         # The queue works in order: a question handed in earlier already has its answer when this
         # runs.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 
-    def _asked(self) -> None:
+    def _question_asked(self) -> None:
         self.has_messages = True
 
     def _end(self) -> None:

@@ -14,8 +14,8 @@ _RECENT = 500
 
 def catch_up(index: SearchIndex) -> None:
     """Index recent changes; if there are many, leave them to the background."""
-    if 0 < index.behind().changes <= _RECENT:
-        while index.behind().changes and index.step():
+    if 0 < index.backlog().changes <= _RECENT:
+        while index.backlog().changes and index.step():
             pass
 
 
@@ -32,5 +32,5 @@ def steps(
         began = time.monotonic()
         if not index.step():
             return
-        yield index.behind().share
+        yield index.backlog().share
         rest(time.monotonic() - began)

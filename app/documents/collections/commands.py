@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.base.errors import CollectionUnknown
 from app.base.language import translated
-from app.documents.collections.services.knowledge import there
+from app.documents.collections.services.knowledge import existing_paths
 from app.documents.collections.values import (
     CollectionState,
     DocumentCollection,
@@ -43,13 +43,13 @@ _LOOK_S = 0.5
 
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     """Add paths and index the collection; without paths, continue unfinished indexing."""
-    paths = there(args.paths)
+    paths = existing_paths(args.paths)
     collection = app.knowledge.add(_named_or_made(app, args).id, paths)
     if args.background:
-        out.note(N_("The next Hearth that is open reads them: the window, or `hearth docs add`."))
+        out.note(N_("They are read while the window is open, or by `hearth docs add`."))
     else:
         _index(app, collection, out)
-    _tell_state(app, collection, out)
+    _note_state(app, collection, out)
     return 0
 
 
@@ -67,7 +67,7 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
     """Index a collection, or wait for another Hearth that does. Raises KeyboardInterrupt."""
 
     def work(cancel: CancelToken) -> Iterator[IndexProgress]:
-        while app.knowledge.worked_on_elsewhere(collection.id) and not cancel.wait(_LOOK_S):
+        while app.knowledge.is_locked_elsewhere(collection.id) and not cancel.wait(_LOOK_S):
             state = app.knowledge.state(collection.id)
             done = state.files - state.waiting
             yield IndexProgress(collection, "reading", done, state.files)
@@ -75,45 +75,47 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
 
     began = 0.0
     try:
-        for it in interruptible(work):
-            if time.monotonic() - began > 0.1 or it.done == it.total:
+        for progress in interruptible(work):
+            if time.monotonic() - began > 0.1 or progress.done == progress.total:
                 began = time.monotonic()
                 line = N_(
                     "{doing}: {done} of {total}  {file}",
-                    doing=_DOING[it.doing],
-                    done=f"{it.done:,}",
-                    total=f"{it.total:,}",
-                    file=it.file,
+                    doing=_DOING[progress.doing],
+                    done=f"{progress.done:,}",
+                    total=f"{progress.total:,}",
+                    file=progress.file,
                 )
                 out.rewrite(translated(line)[:100])
     finally:
         out.rewrite("")
 
 
-def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
+def _note_state(app: App, collection: DocumentCollection, out: Output) -> None:
     state = app.knowledge.state(collection.id)
     files = app.knowledge.files(collection.id)
-    unreadable = [it for it in files if it.state == "unreadable"]
-    for it in files:
-        if it.state == "unreadable":
-            out.note(N_("{name} cannot be read. {why} {do}", name=it.name, why=it.why, do=it.do))
-        elif it.state not in {"read", "waiting"}:
-            out.note(N_("{name}: {state}.", name=it.name, state=_said(it)))
+    unreadable = [file for file in files if file.state == "unreadable"]
+    for file in files:
+        if file.state == "unreadable":
+            out.note(
+                N_("{name} cannot be read. {why} {do}", name=file.name, why=file.why, do=file.do)
+            )
+        elif file.state not in {"read", "waiting"}:
+            out.note(N_("{name}: {state}.", name=file.name, state=_state_words(file)))
     for trouble in state.troubles:
         out.note(_trouble(trouble))
     if not state.model and (why := app.knowledge.embedder().why):
-        out.note(N_("Words alone are searched. {why}", why=why))
+        out.note(N_("Only words are searched. {why}", why=why))
     out.value(
-        {**_state(state), "unreadable_files": [_file(it) for it in unreadable]},
+        {**_state(state), "unreadable_files": [_file(file) for file in unreadable]},
         lambda: _summary(state),
     )
 
 
 def _list(app: App, _args: argparse.Namespace, out: Output) -> int:
-    states = [app.knowledge.state(it.id) for it in app.knowledge.collections()]
-    rows = [(it.collection.name, _summary(it)) for it in states]
+    states = [app.knowledge.state(collection.id) for collection in app.knowledge.collections()]
+    rows = [(state.collection.name, _summary(state)) for state in states]
     out.value(
-        [_state(it) for it in states],
+        [_state(state) for state in states],
         lambda: (
             table(rows) or N_("No collections yet; `hearth docs add COLLECTION PATH` makes one.")
         ),
@@ -128,10 +130,10 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
     def human() -> str:
         head = N_("{name}: {summary}", name=state.collection.name, summary=_summary(state))
         lines = (head, *map(str, state.collection.paths), *map(_trouble, state.troubles))
-        rows = table([(it.name, size(it.size), _said(it)) for it in files])
+        rows = table([(file.name, size(file.size), _state_words(file)) for file in files])
         return joined("\n\n", (joined("\n", lines), rows or N_("There are no files in it yet.")))
 
-    out.value({**_state(state), "files": [_file(it) for it in files]}, human)
+    out.value({**_state(state), "files": [_file(file) for file in files]}, human)
     return 0
 
 
@@ -152,45 +154,50 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     if state.waiting or state.looked is None:
         out.note(
             N_(
-                "Not all files are read yet. `hearth docs add {name}` goes on.",
+                "Not all files have been read yet. `hearth docs add {name}` continues.",
                 name=collection.name,
             )
         )
-    _tell_not_read(state, out)
+    _note_unread(state, out)
     out.value(
-        [passage_value(it) for it in found],
-        lambda: joined("\n\n", map(_passage, found)) or N_("Nothing was found."),
+        [passage_value(passage) for passage in found],
+        lambda: joined("\n\n", map(_passage_text, found)) or N_("Nothing was found."),
     )
     return 0
 
 
-def _passage(it: FoundPassage) -> str:
-    by = listed(_BY[way] for way in it.by)
-    head = N_("{file}, {place} ({by})", file=it.file, place=location_words(it.place), by=by)
-    return N_("{head}\n{text}", head=head, text=it.text.strip())
+def _passage_text(passage: FoundPassage) -> str:
+    by = listed(_BY[way] for way in passage.by)
+    place = location_words(passage.place)
+    head = N_("{file}, {place} ({by})", file=passage.file, place=place, by=by)
+    return N_("{head}\n{text}", head=head, text=passage.text.strip())
 
 
 def _check(app: App, args: argparse.Namespace, out: Output) -> int:
     """Print where a quote is, word for word, or that it is not there."""
     collection = app.knowledge.find(args.what)
     found = app.knowledge.check([collection.id], args.quote)
-    documents = app.knowledge.documents(it.document for it in found)
-    places = [_place(it, documents[it.document]) for it in found if it.document in documents]
-    _tell_not_read(app.knowledge.state(collection.id), out)
+    documents = app.knowledge.documents(passage.document for passage in found)
+    places = [
+        _place(passage, documents[passage.document])
+        for passage in found
+        if passage.document in documents
+    ]
+    _note_unread(app.knowledge.state(collection.id), out)
     nowhere = {"found": False, "file": None, "page": None, "start": None, "end": None}
     value = {**places[0], "also": places[1:]} if places else nowhere
     out.value(
         value,
         lambda: (
-            joined("\n", map(_quoted, found)) or N_("These words stand nowhere in the collection.")
+            joined("\n", map(_quoted, found)) or N_("The collection does not contain these words.")
         ),
     )
     return 0
 
 
-def _quoted(it: Citation) -> str:
-    places = listed(location_words(span.place) for span in it.spans)
-    return N_("{name}, {places}", name=it.name, places=places)
+def _quoted(citation: Citation) -> str:
+    places = listed(location_words(span.place) for span in citation.spans)
+    return N_("{name}, {places}", name=citation.name, places=places)
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -200,13 +207,13 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
         app.knowledge.remove(collection.id)
         out.value(
             {"removed": collection.id},
-            lambda: N_("Removed “{name}”. Its files are where they were.", name=collection.name),
+            lambda: N_("Removed “{name}”. Its files were not changed.", name=collection.name),
         )
         return 0
     for path in args.paths:
-        collection = app.knowledge.take_out(collection.id, path)
+        collection = app.knowledge.remove_path(collection.id, path)
     _index(app, collection, out)
-    _tell_state(app, collection, out)
+    _note_state(app, collection, out)
     return 0
 
 
@@ -221,19 +228,19 @@ def _pause(app: App, args: argparse.Namespace, out: Output, *, paused: bool) -> 
     return 0
 
 
-def passage_value(it: FoundPassage) -> dict[str, Any]:
+def passage_value(passage: FoundPassage) -> dict[str, Any]:
     """Return a passage as a JSON value; start and end are positions in the file's whole text."""
     return {
-        "file": it.file,
-        "page": it.place.page,
-        "start": it.start,
-        "end": it.end,
-        "text": it.text,
-        "score": it.score,
-        "by": it.by,
-        "path": it.path,
-        "document": it.document,
-        "collection": it.collection,
+        "file": passage.file,
+        "page": passage.place.page,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+        "score": passage.score,
+        "by": passage.by,
+        "path": passage.path,
+        "document": passage.document,
+        "collection": passage.collection,
     }
 
 
@@ -255,8 +262,8 @@ def _state(state: CollectionState) -> dict[str, Any]:
     return {**value.pop("collection"), **value, "not_all_read": state.not_all_read}
 
 
-def _file(it: IndexedFile) -> dict[str, Any]:
-    return {name: value for name, value in asdict(it).items() if value not in {"", ()}}
+def _file(file: IndexedFile) -> dict[str, Any]:
+    return {name: value for name, value in asdict(file).items() if value not in {"", ()}}
 
 
 def _summary(state: CollectionState) -> str:
@@ -294,10 +301,10 @@ def not_read(state: CollectionState) -> list[str]:
     return [N_(template, count=f"{count:,}") for template, count in found.items() if count]
 
 
-def _tell_not_read(state: CollectionState, out: Output) -> None:
+def _note_unread(state: CollectionState, out: Output) -> None:
     """Note that words can be missing because some files could not be read."""
-    if said := not_read(state):
-        out.note(N_("Not all is known: {words}.", words=joined(", ", said)))
+    if notes := not_read(state):
+        out.note(N_("Some files were not read completely: {words}.", words=joined(", ", notes)))
 
 
 _BY = {"text": word("text"), "vector": word("vector")}
@@ -311,12 +318,12 @@ _STATES = {
 }
 
 
-def _said(it: IndexedFile) -> str:
+def _state_words(file: IndexedFile) -> str:
     """Describe how far a file was read."""
-    state = _STATES[it.state]
-    if it.why:
-        return joined(". ", (state, it.why))
-    unread = listed(map(word, it.unread))
+    state = _STATES[file.state]
+    if file.why:
+        return joined(". ", (state, file.why))
+    unread = listed(map(word, file.unread))
     return joined("; ", (state, unread and N_("{unread} not read", unread=unread)))
 
 

@@ -95,39 +95,39 @@ class Collections(QObject):
         self._work_again = False
         self._looking = self._look_again = False
         self._embedder: EmbedderStatus | None = None
-        self._told: set[str] = set()
-        self._soon = self._timer(EVERY_MS, self.look, single=True)
-        self._first = self._timer(FIRST_MS, self.work, single=True)
-        self._again = self._timer(AGAIN_MS, self.work)
-        for timer in (self._first, self._again):
+        self._reported_errors: set[str] = set()
+        self._refresh_timer = self._timer(EVERY_MS, self.refresh, single=True)
+        self._first_timer = self._timer(FIRST_MS, self.work, single=True)
+        self._work_timer = self._timer(AGAIN_MS, self.work)
+        for timer in (self._first_timer, self._work_timer):
             timer.start()
         tasks.closing.connect(self._close)
 
     def all(self) -> list[DocumentCollection]:
         """Return all collections, sorted by name."""
-        return [it.collection for it in self.states]
+        return [state.collection for state in self.states]
 
     def state(self, collection: str) -> CollectionState | None:
         """Return the state of a collection; None if there is none with this id."""
-        return next((it for it in self.states if it.collection.id == collection), None)
+        return next((state for state in self.states if state.collection.id == collection), None)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the states of all collections."""
         if self._looking:
             self._look_again = True
             return
-        self._soon.stop()
+        self._refresh_timer.stop()
         self._looking = True
-        self._tasks.run(self._read_states, self._tell, self._not_read, on=COLLECTIONS)
+        self._tasks.run(self._read_states, self._show_states, self._not_read, on=COLLECTIONS)
 
-    def look_for_embedder(self) -> None:
+    def refresh_embedder(self) -> None:
         """Find the embedding model in use; if it is a new one, start indexing with it."""
 
         def work() -> tuple[EmbedderStatus, Offer | None]:
             from app.models.discover.presenters.offering import embedder_offer
 
             status = self._knowledge().embedder()
-            offers = (embedder_offer(self._catalogue(), it) for it in status.offers)
+            offers = (embedder_offer(self._catalogue(), offer) for offer in status.offers)
             return status, next(filter(None, offers), None)
 
         def have(found: tuple[EmbedderStatus, Offer | None]) -> None:
@@ -138,10 +138,10 @@ class Collections(QObject):
 
         self._tasks.run(work, have, self.failed.emit, on=COLLECTIONS)
 
-    def look_again_for_embedder(self) -> None:
+    def recheck_embedder(self) -> None:
         """Find the embedding model again, as the local models changed, if it was found before."""
         if self._embedder is not None:
-            self.look_for_embedder()
+            self.refresh_embedder()
 
     def work(self) -> None:
         """Scan the folders and index new files; if that is running, do it once more afterwards."""
@@ -153,10 +153,12 @@ class Collections(QObject):
         def work(cancel: CancelToken) -> Iterator[IndexProgress]:
             knowledge = self._knowledge()
             if knowledge.collections():
-                from app.documents.collections.services.indexing import Manners
+                from app.documents.collections.services.indexing import Politeness
 
-                manners = Manners(self._busy, lambda it: cancel.wait(min(it, _LONGEST_REST_S)))
-                yield from knowledge.work(cancel, manners)
+                politeness = Politeness(
+                    self._busy, lambda seconds: cancel.wait(min(seconds, _LONGEST_REST_S))
+                )
+                yield from knowledge.work(cancel, politeness)
 
         self._task = self._tasks.stream(
             work, self._progressed, self._worked, self._not_worked, on=INDEXING
@@ -173,11 +175,11 @@ class Collections(QObject):
 
         def work() -> DocumentCollection:
             knowledge = self._knowledge()
-            made = knowledge.create(name)
+            collection = knowledge.create(name)
             try:
-                return knowledge.add(made.id, paths)
+                return knowledge.add(collection.id, paths)
             except UserError:
-                knowledge.remove(made.id)
+                knowledge.remove(collection.id)
                 raise
 
         self._order(work, done, failed)
@@ -185,19 +187,23 @@ class Collections(QObject):
     def rename(
         self, collection: str, name: str, done: Callable[[], object], failed: Failed
     ) -> None:
+        """Give a collection another name, then call `done` or `failed`."""
         self._order(lambda: self._knowledge().rename(collection, name), lambda _: done(), failed)
 
     def add(self, collection: str, paths: Sequence[Path]) -> None:
+        """Add files and folders to a collection, and start to index them."""
         self._order(lambda: self._knowledge().add(collection, paths))
 
-    def take_out(self, collection: str, path: Path) -> None:
+    def remove_path(self, collection: str, path: Path) -> None:
         """Remove an added file or folder from a collection; the file itself is not changed."""
-        self._order(lambda: self._knowledge().take_out(collection, path))
+        self._order(lambda: self._knowledge().remove_path(collection, path))
 
     def pause(self, collection: str) -> None:
+        """Stop indexing a collection until it is resumed."""
         self._order(lambda: self._knowledge().pause(collection, paused=True))
 
     def resume(self, collection: str) -> None:
+        """Go on indexing a collection."""
         self._order(lambda: self._knowledge().pause(collection, paused=False))
 
     def read_again(self, collection: str) -> None:
@@ -237,15 +243,15 @@ class Collections(QObject):
         """Make a change, then read the states and do the work that follows from it."""
 
         def changed(result: T) -> None:
-            self._tell_then(lambda: done(result))
+            self._check_then(lambda: done(result))
             self.work()
 
         self._tasks.run(work, changed, failed or self.failed.emit, on=COLLECTIONS)
 
-    def _tell_then(self, then: Callable[[], object]) -> None:
+    def _check_then(self, action: Callable[[], object]) -> None:
         def have(found: tuple[tuple[CollectionState, ...], UserError | None]) -> None:
             self._show(found)
-            then()
+            action()
 
         self._tasks.run(self._read_states, have, self.failed.emit, on=COLLECTIONS)
 
@@ -260,28 +266,28 @@ class Collections(QObject):
 
         knowledge, states = self._knowledge(), []
         error: UserError | None = None
-        for it in knowledge.collections():
+        for collection in knowledge.collections():
             try:
-                states.append(knowledge.state(it.id))
+                states.append(knowledge.state(collection.id))
             except CollectionUnknown:
                 continue  # it was removed just now
             except UserError as fault:
-                states.append(CollectionState(it))
+                states.append(CollectionState(collection))
                 error = fault
         return tuple(states), error
 
-    def _tell(self, found: tuple[tuple[CollectionState, ...], UserError | None]) -> None:
+    def _show_states(self, found: tuple[tuple[CollectionState, ...], UserError | None]) -> None:
         self._looking = False
         self._show(found)
         if self._look_again:
             self._look_again = False
-            self._soon.start()
+            self._refresh_timer.start()
 
     def _show(self, found: tuple[tuple[CollectionState, ...], UserError | None]) -> None:
         self.states, error = found
         self.changed.emit()
-        if error is not None and str(error) not in self._told:
-            self._told.add(str(error))
+        if error is not None and str(error) not in self._reported_errors:
+            self._reported_errors.add(str(error))
             self.failed.emit(error)
 
     def _not_read(self, error: Exception) -> None:
@@ -289,15 +295,15 @@ class Collections(QObject):
         self.failed.emit(error)
 
     def _progressed(self, news: list[IndexProgress]) -> None:
-        for it in news:
-            self.progress = {it.collection.id: it}  # one collection is worked on at a time
-        if not self._soon.isActive():
-            self._soon.start()
+        for latest in news:
+            self.progress = {latest.collection.id: latest}  # one collection is worked on at a time
+        if not self._refresh_timer.isActive():
+            self._refresh_timer.start()
 
     def _worked(self) -> None:
         self._task = None
         self.progress = {}
-        self.look()
+        self.refresh()
         if self._work_again:
             self.work()
 
@@ -313,5 +319,5 @@ class Collections(QObject):
         return timer
 
     def _close(self) -> None:
-        for timer in (self._soon, self._first, self._again):
+        for timer in (self._refresh_timer, self._first_timer, self._work_timer):
             timer.stop()

@@ -179,10 +179,12 @@ class FoundPassage:
 
     @property
     def place(self) -> Location:
+        """The page, slide or section that the passage is in."""
         return self.span.place
 
     @property
     def passage(self) -> Passage:
+        """The passage without its document."""
         return Passage(self.span, self.text)
 
     @property
@@ -223,11 +225,11 @@ def fused(rankings: Mapping[By, Ranking]) -> list[tuple[int, float, tuple[By, ..
     scores: dict[int, float] = {}
     found: dict[int, tuple[By, ...]] = {}
     for by, ranking in rankings.items():
-        for rank, (it, weight) in enumerate(ranking, start=1):
-            scores[it] = scores.get(it, 0.0) + weight / (_RANK_WEIGHT + rank)
-            found[it] = (*found.get(it, ()), by)
-    best = sorted(scores, key=lambda it: (-scores[it], it))
-    return [(it, scores[it], found[it]) for it in best]
+        for rank, (key, weight) in enumerate(ranking, start=1):
+            scores[key] = scores.get(key, 0.0) + weight / (_RANK_WEIGHT + rank)
+            found[key] = (*found.get(key, ()), by)
+    best = sorted(scores, key=lambda key: (-scores[key], key))
+    return [(key, scores[key], found[key]) for key in best]
 
 
 def joined(rankings: Iterable[Sequence[FoundPassage]]) -> list[FoundPassage]:
@@ -236,8 +238,12 @@ def joined(rankings: Iterable[Sequence[FoundPassage]]) -> list[FoundPassage]:
     The scores of each collection depend only on ranks and weights, so they are comparable. A
     passage found in two collections is listed once.
     """
-    everything = sorted((it for found in rankings for it in found), key=lambda it: -it.score)
+    everything = sorted(
+        (passage for found in rankings for passage in found), key=lambda passage: -passage.score
+    )
     once: dict[tuple[str, int, int, int], FoundPassage] = {}
-    for it in everything:
-        once.setdefault((it.document, it.place.number, it.span.start, it.span.end), it)
+    for passage in everything:
+        once.setdefault(
+            (passage.document, passage.place.number, passage.span.start, passage.span.end), passage
+        )
     return list(once.values())

@@ -45,4 +45,4 @@ def parts_words(unread: Sequence[Unread]) -> str:
         Unread.COMMENTS: _tr("files", "comments"),
         Unread.ATTACHMENTS: _tr("files", "some attachments"),
     }
-    return ", ".join(words[it] for it in unread)
+    return ", ".join(words[reason] for reason in unread)

@@ -104,7 +104,7 @@ def shown_number(value: float, code: str, base: date) -> str:
         return f"-{_date(section, -value, base)}" if is_length else _general(value)
     try:
         text = _number(section, size)
-        return sign + text.lstrip() if any(it in "123456789" for it in text) else text
+        return sign + text.lstrip() if any(character in "123456789" for character in text) else text
     except (ArithmeticError, ValueError, LookupError):
         return _general(value)
 
@@ -116,7 +116,7 @@ def shown_text(text: str, code: str) -> str:
     section = _sections(code)[-1]
     if not section.is_text:
         return text
-    return "".join(text if kind == "text" else it for kind, it in section.tokens)
+    return "".join(text if kind == "text" else shown for kind, shown in section.tokens)
 
 
 @lru_cache(maxsize=512)
@@ -134,20 +134,20 @@ def _sections(code: str) -> tuple[_Section, ...]:
 
 
 def _section(found: list[re.Match[str]]) -> _Section:
-    is_date = any(it["date"] or it["elapsed"] or it["noon"] for it in found) and not any(
-        it["digit"] or it["general"] for it in found
-    )
+    is_date = any(
+        match["date"] or match["elapsed"] or match["noon"] for match in found
+    ) and not any(match["digit"] or match["general"] for match in found)
     tokens: list[tuple[str, str]] = []
     condition, locale = None, 0x09
-    for it in found:
-        if it["condition"]:
-            sign, number = re.findall(r"[<>=]+|[-\d.]+", it["condition"])[:2]
+    for match in found:
+        if match["condition"]:
+            sign, number = re.findall(r"[<>=]+|[-\d.]+", match["condition"])[:2]
             condition = (sign, _float(number))
-        elif it["locale"]:
-            locale = int(it["locale"][-4:], 16) & 0x3FF
-        if it["currency"]:
-            tokens.append(("literal", it["currency"]))
-        elif (kind_text := _token(it, is_date=is_date)) is not None:
+        elif match["locale"]:
+            locale = int(match["locale"][-4:], 16) & 0x3FF
+        if match["currency"]:
+            tokens.append(("literal", match["currency"]))
+        elif (kind_text := _token(match, is_date=is_date)) is not None:
             tokens.append(kind_text)
     is_text = any(kind == "text" for kind, _ in tokens)
     return _Section(tuple(tokens), condition, locale, is_date, is_text)
@@ -164,10 +164,10 @@ _SIGNS: Final = {".": "point", ",": "comma", "%": "percent", "/": "slash", "@": 
 _LITERAL: Final = {"quoted", "escaped", "else"}
 
 
-def _token(it: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
+def _token(match: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
     """Return the kind and text of a token; None for a colour or a fill character."""
-    kind = it.lastgroup or ""
-    text = it[kind] or ""
+    kind = match.lastgroup or ""
+    text = match[kind] or ""
     if kind in {"fill", "other", "condition"}:
         return None
     if kind == "space":
@@ -185,15 +185,19 @@ def _token(it: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
 
 def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section | None, str, float]:
     """Return the section for a value, the sign unless the section implies it, and the magnitude."""
-    numbers = [it for it in sections[:3] if not it.is_text] if len(sections) < 4 else sections[:3]
+    numbers = (
+        [section for section in sections[:3] if not section.is_text]
+        if len(sections) < 4
+        else sections[:3]
+    )
     if not numbers:
         return None, "", value
     for section in numbers:
-        if section.condition is not None and _holds(section.condition, value):
+        if section.condition is not None and _meets(section.condition, value):
             negative = "-" if value < 0 and section is numbers[0] else ""
             return section, negative, abs(value)
-    if any(it.condition is not None for it in numbers):
-        rest = [it for it in numbers if it.condition is None]
+    if any(number.condition is not None for number in numbers):
+        rest = [number for number in numbers if number.condition is None]
         return (rest[-1] if rest else None), "-" if value < 0 else "", abs(value)
     if value < 0 and len(numbers) > 1:
         return numbers[1], "", -value
@@ -202,7 +206,7 @@ def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section | No
     return numbers[0], "-" if value < 0 else "", abs(value)
 
 
-def _holds(condition: tuple[str, float], value: float) -> bool:
+def _meets(condition: tuple[str, float], value: float) -> bool:
     sign, number = condition
     return {
         "<": value < number,
@@ -228,9 +232,9 @@ def _general(value: float) -> str:
 def _number(section: _Section, value: float) -> str:
     tokens = list(section.tokens)
     if any(kind == "general" for kind, _ in tokens):
-        return "".join(_general(value) if kind == "general" else it for kind, it in tokens)
+        return "".join(_general(value) if kind == "general" else text for kind, text in tokens)
     if not any(kind in {"digit", "decimals"} for kind, _ in tokens):
-        return "".join(it for _, it in tokens)  # such as "-" for zero
+        return "".join(text for _, text in tokens)  # such as "-" for zero
     number = Decimal(repr(value))
     number *= 100 ** min(9, sum(kind == "percent" for kind, _ in tokens))
     slash = next((at for at, (kind, _) in enumerate(tokens) if kind == "slash"), None)
@@ -247,29 +251,29 @@ def _decimal(tokens: list[tuple[str, str]], number: Decimal) -> str:
     point = next(
         (at for at, (kind, _) in enumerate(tokens) if kind in {"point", "decimals"}), len(tokens)
     )
-    before, behind = tokens[:point], tokens[point:]
+    before, after = tokens[:point], tokens[point:]
     digits_at = [at for at, (kind, _) in enumerate(before) if kind == "digit"]
     last = digits_at[-1] if digits_at else -1
     commas = [at for at, (kind, _) in enumerate(before) if kind == "comma"]
     scaled = sum(at > last for at in commas) if digits_at else 0
-    scaled += sum(kind == "comma" for kind, _ in behind)
+    scaled += sum(kind == "comma" for kind, _ in after)
     groups = any(digits_at[0] < at < last for at in commas) if digits_at else False
-    places = "".join(it for kind, it in behind if kind in {"digit", "decimals"})[:_MOST_PLACES]
+    places = "".join(text for kind, text in after if kind in {"digit", "decimals"})[:_MOST_PLACES]
     with localcontext() as context:
         context.prec = 400
         number = (number / 1000**scaled).quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP)
         whole, _, rest = f"{number:f}".partition(".")
-    written = _whole(before, whole.lstrip("0"), groups=groups)
-    return written + _behind(behind, rest, places)
+    written = _integer_digits(before, whole.lstrip("0"), groups=groups)
+    return written + _fraction_digits(after, rest, places)
 
 
-def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
+def _integer_digits(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
     """Format the digits before the point, from the right, between the format's other characters."""
-    left = [it for kind, it in tokens if kind == "digit"]
+    left = [text for kind, text in tokens if kind == "digit"]
     parts: list[str] = []
     count = 0
 
-    def put(digit: str) -> None:
+    def add_digit(digit: str) -> None:
         nonlocal count
         if groups and count and count % 3 == 0:
             parts.append(",")
@@ -280,24 +284,24 @@ def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
         if kind == "digit":
             left.pop()
             if digits:
-                put(digits[-1])
+                add_digit(digits[-1])
                 digits = digits[:-1]
             elif text == "0":
-                put("0")
+                add_digit("0")
             elif text == "?":
                 parts.append(" ")
             while not left and digits:
-                put(digits[-1])
+                add_digit(digits[-1])
                 digits = digits[:-1]
         elif kind != "comma":
             parts.append(text[::-1])
     return "".join(parts)[::-1] + digits  # a format can begin with its point
 
 
-def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
+def _fraction_digits(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
     """Format the digits after the point; optional zeros at the end are dropped."""
-    needed = max((at + 1 for at, it in enumerate(places) if it == "0"), default=0)
-    kept = max(needed, len(digits.rstrip("0")))
+    needed = max((at + 1 for at, digit in enumerate(places) if digit == "0"), default=0)
+    needed_digits = max(needed, len(digits.rstrip("0")))
     written = ""
     at = 0
     for kind, text in tokens:
@@ -305,7 +309,7 @@ def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
             written += "."
         if kind in {"digit", "decimals"}:
             for place in text:
-                if at < kept and at < len(digits):
+                if at < needed_digits and at < len(digits):
                     written += digits[at]
                 elif place == "?":
                     written += " "
@@ -317,9 +321,11 @@ def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
 
 def _scientific(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
     mantissa, power = tokens[:at], tokens[at + 1 :]
-    point = next((it for it, (kind, _) in enumerate(mantissa) if kind in {"point", "decimals"}), at)
+    point = next(
+        (number for number, (kind, _) in enumerate(mantissa) if kind in {"point", "decimals"}), at
+    )
     step = max(1, sum(kind == "digit" for kind, _ in mantissa[:point]))
-    places = len("".join(it for kind, it in mantissa[point:] if kind in {"digit", "decimals"}))
+    places = len("".join(text for kind, text in mantissa[point:] if kind in {"digit", "decimals"}))
     exponent = 0
     if number:
         exponent = number.adjusted() // step * step
@@ -328,18 +334,20 @@ def _scientific(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
         )
         exponent += step if rounded.adjusted() >= step else 0
     sign = "-" if exponent < 0 else tokens[at][1][1].replace("-", "")
-    behind = _decimal(power, Decimal(abs(exponent)))
-    return f"{_decimal(mantissa, number.scaleb(-exponent))}E{sign}{behind}"
+    exponent_text = _decimal(power, Decimal(abs(exponent)))
+    return f"{_decimal(mantissa, number.scaleb(-exponent))}E{sign}{exponent_text}"
 
 
 def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
     """Format a number as a fraction, as in 1 1/2; the denominator can be fixed."""
-    before, behind = tokens[:at], tokens[at + 1 :]
+    before, after = tokens[:at], tokens[at + 1 :]
     runs = [
-        it for it in re.split(" ", "".join("d" if k == "digit" else " " for k, _ in before)) if it
+        digits
+        for digits in re.split(" ", "".join("d" if k == "digit" else " " for k, _ in before))
+        if digits
     ]
     has_whole = len(runs) > 1
-    fixed = re.match(r"\d+", "".join(it for _, it in behind).strip("#?"))
+    fixed = re.match(r"\d+", "".join(token for _, token in after).strip("#?"))
     exact = Fraction(number)
     whole = exact.numerator // exact.denominator if has_whole else 0
     rest = exact - whole
@@ -347,17 +355,18 @@ def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str
         below = int(fixed[0][:9])
         above = int(rest * below + Fraction(1, 2))
     else:
-        places = sum(kind == "digit" for kind, _ in behind) or 1
+        places = sum(kind == "digit" for kind, _ in after) or 1
         near = rest.limit_denominator(10 ** min(places, 7) - 1)
         above, below = near.numerator, near.denominator
     if has_whole and above == below:
         whole, above = whole + 1, 0
     first = next(i for i, (kind, _) in enumerate(before) if kind == "digit")
-    front = "".join(it for _, it in before[:first])
+    front = "".join(text for _, text in before[:first])
     tail_at = max(
-        (i for i, (kind, it) in enumerate(behind) if kind == "digit" or it.isdigit()), default=-1
+        (i for i, (kind, text) in enumerate(after) if kind == "digit" or text.isdigit()),
+        default=-1,
     )
-    tail = "".join(it for _, it in behind[tail_at + 1 :])
+    tail = "".join(text for _, text in after[tail_at + 1 :])
     if has_whole and not above:
         return f"{front}{whole}{tail.rstrip()}"
     return f"{front}{f'{whole} ' if whole else ''}{above}/{below}{tail}"
@@ -368,7 +377,9 @@ def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str
 
 def _date(section: _Section, value: float, base: date) -> str:
     """Format a number of days since `base` as a date or time."""
-    places = max((len(it) - 1 for kind, it in section.tokens if kind == "thousandths"), default=0)
+    places = max(
+        (len(text) - 1 for kind, text in section.tokens if kind == "thousandths"), default=0
+    )
     seconds, part = divmod(round(value * 86_400 * 10**places), 10**places)
     try:
         leap = base.year < 1900 and value < 60  # Excel has a 29 February 1900
@@ -424,11 +435,11 @@ def _day(section: _Section, length: int, when: datetime) -> str:
 def _is_minute(section: _Section, at: int) -> bool:
     """Return whether an m stands for minutes: after hours, or before seconds."""
     parts = [
-        (number, it[0].lower())
-        for number, (kind, it) in enumerate(section.tokens)
+        (number, text[0].lower())
+        for number, (kind, text) in enumerate(section.tokens)
         if kind in {"date", "elapsed"}
     ]
-    here = parts.index((at, "m"))
-    before = parts[here - 1][1] if here else ""
-    after = parts[here + 1][1] if here + 1 < len(parts) else ""
+    index = parts.index((at, "m"))
+    before = parts[index - 1][1] if index else ""
+    after = parts[index + 1][1] if index + 1 < len(parts) else ""
     return before == "h" or after == "s"

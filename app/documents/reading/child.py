@@ -74,12 +74,12 @@ _DAMAGED: Final = (
 
 def main() -> None:
     """Read the file in the arguments, or serve orders from standard input."""
-    asked = json.loads(sys.argv[1])
-    limits = Limits(**asked["limits"])
-    if "path" in asked:
+    request = json.loads(sys.argv[1])
+    limits = Limits(**request["limits"])
+    if "path" in request:
         write = begin()
         limit_memory(limits.memory_bytes)
-        _answer(write, Path(asked["path"]), str(asked["name"]), limits)
+        _answer(write, Path(request["path"]), str(request["name"]), limits)
         return
     write, orders = begin_serving()
     limit_memory(limits.memory_bytes)
@@ -118,7 +118,7 @@ def _answer(write: WriteLine, path: Path, name: str, limits: Limits) -> None:
             into.height,
             into.seconds,
             tuple(into.pages),
-            tuple(it for it in Unread if it in into.unread),
+            tuple(reason for reason in Unread if reason in into.unread),
         )
         write(document_values(read))
         for section in into.sections:
@@ -152,7 +152,9 @@ def _read(source: Path | bytes, name: str, limits: Limits, into: Collected) -> D
         with _opened(source) as file:
             package = Package(file, limits.unpacked_bytes)
             reader(package, into)
-            if kind is DocumentKind.DOCX and not any(it.text.strip() for it in into.sections):
+            if kind is DocumentKind.DOCX and not any(
+                section.text.strip() for section in into.sections
+            ):
                 read_scanned_docx(package, limits, into)
             package.close()
     else:
@@ -251,7 +253,7 @@ def _fault_of_compound(file: BinaryIO, beginning: bytes, name: str) -> Fault:
     ending = Path(name).suffix.lower()
     if _MESSAGE in known or ending in {".msg", ".oft"}:
         return Fault.MESSAGE_FILE
-    is_office = ending in _OLD_ENDINGS or any(it in known for it in _OFFICE_PARTS)
+    is_office = ending in _OLD_ENDINGS or any(part in known for part in _OFFICE_PARTS)
     return Fault.OLD_OFFICE if is_office else Fault.UNKNOWN
 
 

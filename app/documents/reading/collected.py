@@ -68,6 +68,7 @@ class Outline:
         self._parts: list[str] = []
 
     def write(self, text: str) -> None:
+        """Add text to the current section."""
         self._parts.append(text)
 
     def heading(self, title: str) -> None:
@@ -93,12 +94,15 @@ class Words:
 
     @property
     def text(self) -> str:
+        """All text so far."""
         return "".join(self._parts)
 
     def write(self, text: str) -> None:
+        """Add text."""
         self._parts.append(text)
 
     def heading(self, title: str) -> None:
+        """Add a heading as a paragraph of its own; the first one is remembered."""
         self.first = self.first or title
         self._parts.append(f"\n\n{title}\n\n")
 

@@ -69,7 +69,7 @@ class _Segment:
         """Return whether it begins where the other ends."""
         return abs(self.left - other.right) <= _RAISED_GAP * max(self.height, other.height)
 
-    def is_raised_behind(self, base: _Segment, last: _Segment) -> bool:
+    def is_raised_after(self, base: _Segment, last: _Segment) -> bool:
         """Return whether it is a superscript after its base, or after another superscript."""
         higher = self.bottom - base.bottom
         return (
@@ -78,7 +78,7 @@ class _Segment:
             and -_RAISED_GAP * base.height <= self.left - last.right <= _RAISED_GAP * base.height
         )
 
-    def is_beside(self, other: _Segment) -> bool:
+    def is_next_to(self, other: _Segment) -> bool:
         """Return whether both are in the same line."""
         common = min(self.top, other.top) - max(self.bottom, other.bottom)
         return common >= min(self.height, other.height) / 2
@@ -113,7 +113,7 @@ def in_reading_order(words: PdfTextPage) -> list[Character]:
     """Return the characters of a page in reading order."""
     drawn = [(character, at) for at, character in enumerate(words.get_text_range())]
     rectangles = list(_rectangles(words))
-    if any(other.is_raised_behind(one, one) for one, other in pairwise(rectangles)):
+    if any(other.is_raised_after(one, one) for one, other in pairwise(rectangles)):
         drawn = _with_raised(words, drawn)
     gutter = _gutter(list(_segments(rectangles)))
     return drawn if gutter is None else list(_by_columns(words, drawn, gutter))
@@ -122,25 +122,25 @@ def in_reading_order(words: PdfTextPage) -> list[Character]:
 def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Character]:
     """Write superscript numbers as such, without the line breaks that PDFium adds next to them."""
     found: list[Character] = []
-    seen = 0  # the number of characters before the latest white space
+    word_start = 0  # the number of characters before the latest white space
     base: _Segment | None = None
     last: _Segment | None = None  # the previous superscript
-    for it in drawn:
-        if it[0].isspace():
-            found.append(it)
+    for glyph in drawn:
+        if glyph[0].isspace():
+            found.append(glyph)
             continue
-        box = _bounds(words, it[1]) if last or it[0] in _RAISABLE else None
+        box = _bounds(words, glyph[1]) if last or glyph[0] in _RAISABLE else None
         if last is None:
-            base = _bounds(words, found[seen - 1][1]) if box and seen else None
+            base = _bounds(words, found[word_start - 1][1]) if box and word_start else None
         is_raised = joined = False
         if box is not None and base is not None:
-            is_raised = it[0] in _RAISABLE and box.is_raised_behind(base, last or base)
-            joined = last is not None and box.follows(last) and box.is_beside(base)
+            is_raised = glyph[0] in _RAISABLE and box.is_raised_after(base, last or base)
+            joined = last is not None and box.follows(last) and box.is_next_to(base)
         if is_raised or joined:
-            del found[seen:]
+            del found[word_start:]
         last = box if is_raised else None
-        found.append((raised(it[0]), it[1]) if is_raised else it)
-        seen = len(found)
+        found.append((raised(glyph[0]), glyph[1]) if is_raised else glyph)
+        word_start = len(found)
     return found
 
 
@@ -157,17 +157,20 @@ def _rectangles(words: PdfTextPage) -> Iterator[_Segment]:
 def _segments(rectangles: Iterable[_Segment]) -> Iterator[_Segment]:
     """Join the pieces of a line that are drawn one after another with at most a word's gap."""
     last: _Segment | None = None
-    for it in rectangles:
-        if last is not None and last.is_beside(it):
-            gap = it.left - last.right
-            if -last.height <= gap <= _WORD_GAP * max(last.height, it.height):
+    for rectangle in rectangles:
+        if last is not None and last.is_next_to(rectangle):
+            gap = rectangle.left - last.right
+            if -last.height <= gap <= _WORD_GAP * max(last.height, rectangle.height):
                 last = _Segment(
-                    last.left, it.right, min(last.bottom, it.bottom), max(last.top, it.top)
+                    last.left,
+                    rectangle.right,
+                    min(last.bottom, rectangle.bottom),
+                    max(last.top, rectangle.top),
                 )
                 continue
         if last is not None:
             yield last
-        last = it
+        last = rectangle
     if last is not None:
         yield last
 
@@ -177,7 +180,7 @@ def _gutter(segments: Sequence[_Segment]) -> float | None:
     pairs = [
         (one, other)
         for one, other in pairwise(segments)
-        if one.is_beside(other) and other.left > one.right and one.is_long and other.is_long
+        if one.is_next_to(other) and other.left > one.right and one.is_long and other.is_long
     ]
     if len(pairs) < _LEAST_LINES:
         return None
@@ -216,10 +219,10 @@ def _runs(
     The third value is whether the part is in the same line as the one before.
     """
     line: list[Character] = []
-    for it in (*drawn, _BREAK):
-        if it[0] not in "\r\n":
-            line.append(it)
-            if it[0] not in HYPHENS:
+    for segment in (*drawn, _BREAK):
+        if segment[0] not in "\r\n":
+            line.append(segment)
+            if segment[0] not in HYPHENS:
                 continue
         yield from _parts(words, line, gutter)
         line = []
@@ -230,25 +233,25 @@ def _parts(
 ) -> Iterator[tuple[list[Character], str, bool]]:
     """Divide a line at the gutter, unless a word or a gap between words covers it."""
     boxes = [_box(words, at) if not character.isspace() else None for character, at in line]
-    seen = [(at, box) for at, box in enumerate(boxes) if box is not None]
-    if not seen:
+    visible = [(at, box) for at, box in enumerate(boxes) if box is not None]
+    if not visible:
         if line:
             yield line, "", False
         return
     cuts = [0]
-    for (_, one), (at, other) in pairwise(seen):
+    for (_, one), (at, other) in pairwise(visible):
         jumps = (one[0] < gutter) != (other[0] < gutter)
         if jumps and other[0] - one[1] > one[2]:
             cuts.append(at)
     cuts.append(len(line))
-    if len(cuts) == 2 and seen[0][1][0] < gutter < seen[-1][1][1]:
+    if len(cuts) == 2 and visible[0][1][0] < gutter < visible[-1][1][1]:
         yield line, "", False
         return
     for number, (start, end) in enumerate(pairwise(cuts)):
         run = line[start:end]
         while run and run[-1][0].isspace():
             run.pop()
-        box = next(box for at, box in seen if at >= start)
+        box = next(box for at, box in visible if at >= start)
         yield run, "left" if box[0] < gutter else "right", number > 0
 
 

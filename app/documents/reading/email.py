@@ -61,17 +61,17 @@ def read_email(data: bytes, into: Collected, read: ReadAttached) -> None:
             if part.strip():
                 left = _MOST_ATTACHED - len(attached)
                 attached += _read(_QUOTED.sub(rb"\1", part), into, read, left)
-    for it in attached:
-        if it.left_out:
+    for file in attached:
+        if file.left_out:
             into.unread.add(Unread.ATTACHMENTS)
-        for section in it.read.sections if it.read is not None else ():
+        for section in file.read.sections if file.read is not None else ():
             place = section.place
-            title = it.name
+            title = file.name
             if place.kind not in {LocationKind.WHOLE, LocationKind.ATTACHMENT}:
-                title = f"{it.name}, {location_words(place)}"
+                title = f"{file.name}, {location_words(place)}"
             if section.text.strip():
                 into.add(LocationKind.ATTACHMENT, section.text, title)
-        into.unread |= it.read.unread if it.read is not None else set()
+        into.unread |= file.read.unread if file.read is not None else set()
 
 
 def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_Attached]:
@@ -83,7 +83,9 @@ def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_
     for number, part in enumerate(files, 1):
         attached.append(_attached(part, number, read if number <= most else None, into.left))
     if attached:
-        named = (f"{it.name} ({it.left_out})" if it.left_out else it.name for it in attached)
+        named = (
+            f"{file.name} ({file.left_out})" if file.left_out else file.name for file in attached
+        )
         lines.append(f"Attachments: {', '.join(named)}")
     into.add(LocationKind.MESSAGE, "\n".join(lines) + "\n\n" + words, headers["Subject"])
     return attached
@@ -103,8 +105,8 @@ def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int)
         found = read(data, name, most)
     except Unreadable:
         return _Attached(name, None, "not read")
-    seen = [it for it in found.sections if it.text.strip()]
-    if not seen:
+    sections = [section for section in found.sections if section.text.strip()]
+    if not sections:
         return _Attached(name, None, "not read: a picture" if found.scanned else "no text in it")
     if found.scanned:
         left_out = f"{len(found.scanned)} pages not read: pictures"
@@ -149,8 +151,8 @@ def _parts(message: EmailMessage) -> tuple[str, list[MIMEPart]]:
         if body is None and not message.is_multipart():
             return "", [message]  # the whole message is a file
         for part in message.iter_attachments():
-            shown = part.get_content_type() in {"text/plain", "text/html"} and not _name(part)
-            if shown and part.get_content_disposition() != "attachment":
+            is_text = part.get_content_type() in {"text/plain", "text/html"} and not _name(part)
+            if is_text and part.get_content_disposition() != "attachment":
                 words.append(_words(part))  # mailing lists add a text below the message
             elif part.is_multipart() and part.get_content_type() != "message/rfc822":
                 files += _leaves(part)

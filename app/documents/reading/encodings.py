@@ -146,21 +146,21 @@ def _detected(data: bytes) -> str:
     """Decode a text by its letters. Raises Unreadable."""
     # A file can be joined from others, so lines in UTF-8 are kept as UTF-8.
     lines = data.splitlines(keepends=True)
-    others = [line for line in lines if _utf8(line) is None]
-    rest = b"".join(others)
+    unreadable = [line for line in lines if _utf8(line) is None]
+    rest = b"".join(unreadable)
     windows = _strictly(rest, "cp1252")
     if windows is None or _WINDOWS_RUN.search(windows) or _RUN.search(rest):
-        encoding, text = _guessed(others)
+        encoding, text = _guessed(unreadable)
         if text is not None and encoding not in _LATIN and _is_sane(text):
             few = len(set(_WORDS_BEYOND.findall(rest))) < _LEAST_WORDS
-            known = len(_BEYOND.findall(b"".join(dict.fromkeys(others))))
+            known = len(_BEYOND.findall(b"".join(dict.fromkeys(unreadable))))
             if known < _LEAST_BYTES or (few and _CASES.search(text)):
                 raise Unreadable(Fault.ENCODING)
-            return "".join(_line(it, encoding) for it in lines)
+            return "".join(_line(line, encoding) for line in lines)
     encoding = "cp1252" if windows is not None and _is_plausible(windows) else ""
     words = len(set(_WORDS_BEYOND.findall(rest)))
     if not encoding or words >= _LEAST_WORDS or _ICELANDIC.search(windows or ""):
-        found, text = _guessed(others)
+        found, text = _guessed(unreadable)
         if found in _LATIN and text is not None and _is_plausible(text):
             encoding = found
     if not encoding:
@@ -171,7 +171,7 @@ def _detected(data: bytes) -> str:
 def _line(line: bytes, encoding: str) -> str:
     """Decode a line; two Chinese letters can be valid UTF-8 by chance, more hardly ever."""
     text = _utf8(line)
-    by_chance = text is None or sum(it > "\x7f" for it in text) < _LEAST_LETTERS
+    by_chance = text is None or sum(character > "\x7f" for character in text) < _LEAST_LETTERS
     return line.decode(encoding, errors="replace") if by_chance else text or ""
 
 
@@ -200,5 +200,6 @@ def _is_plausible(text: str) -> bool:
 def _is_sane(text: str) -> bool:
     """Return whether a text has no characters that only a wrong encoding produces."""
     return not any(
-        unicodedata.category(it) in {"Co", "Cn", "Cs"} or "\x7f" <= it <= "\x9f" for it in set(text)
+        unicodedata.category(character) in {"Co", "Cn", "Cs"} or "\x7f" <= character <= "\x9f"
+        for character in set(text)
     )

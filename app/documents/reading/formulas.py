@@ -23,7 +23,7 @@ _BUILT: Final = re.compile(r"[/^_\u221a\u2070-\u209f\u00b2\u00b3\u00b9]")
 _LETTERS: Final = re.compile("[\U0001d400-\U0001d7ff]")
 """Letters that are italic or bold in formulas."""
 _BARE_SHIFT: Final = re.compile(r"[\^_]\w$")
-_SIGN_BEHIND: Final = re.compile(r"[\u2070-\u209f\u00b2\u00b3\u00b9]$")
+_SIGN_AFTER: Final = re.compile(r"[\u2070-\u209f\u00b2\u00b3\u00b9]$")
 _INVISIBLE: Final = {ord("\u2061"): "", ord("\u2062"): "", ord("\u2063"): "", ord("\u2064"): " "}
 _ACCENTS: Final = {
     **dict.fromkeys("\u0302^\u02c6", "hat"),
@@ -92,7 +92,7 @@ def mathml_text(formula: ET.Element) -> str:
 
 
 def _plain(text: str) -> str:
-    text = _LETTERS.sub(lambda it: unicodedata.normalize("NFKC", it[0]), text)
+    text = _LETTERS.sub(lambda letter: unicodedata.normalize("NFKC", letter[0]), text)
     return " ".join(text.split()) or ""
 
 
@@ -109,7 +109,7 @@ def _joined(parts: Iterable[str]) -> str:
                 and (
                     isinstance(last, _Fraction)
                     or bool(_BARE_SHIFT.search(line))
-                    or (bool(_SIGN_BEHIND.search(line)) and part[0].isdigit())
+                    or (bool(_SIGN_AFTER.search(line)) and part[0].isdigit())
                 )
             )
             line += " " if apart else ""
@@ -226,84 +226,88 @@ def _is_on(value: str | None) -> bool:
     return value is not None and value not in {"0", "off", "false"}
 
 
-def _omml_fraction(it: ET.Element, depth: int) -> str:
-    bar = _property(it, "type") != "noBar"
-    return _fraction(_part(it, "num", depth), _part(it, "den", depth), bar=bar)
+def _omml_fraction(element: ET.Element, depth: int) -> str:
+    bar = _property(element, "type") != "noBar"
+    return _fraction(_part(element, "num", depth), _part(element, "den", depth), bar=bar)
 
 
-def _omml_script(it: ET.Element, depth: int) -> str:
-    return _scripted(_part(it, "e", depth), _part(it, "sub", depth), _part(it, "sup", depth))
+def _omml_script(element: ET.Element, depth: int) -> str:
+    return _scripted(
+        _part(element, "e", depth), _part(element, "sub", depth), _part(element, "sup", depth)
+    )
 
 
-def _omml_before(it: ET.Element, depth: int) -> str:
-    scripts = _scripted("", _part(it, "sub", depth), _part(it, "sup", depth))
-    return f"{scripts}{_part(it, 'e', depth)}"
+def _omml_before(element: ET.Element, depth: int) -> str:
+    scripts = _scripted("", _part(element, "sub", depth), _part(element, "sup", depth))
+    return f"{scripts}{_part(element, 'e', depth)}"
 
 
-def _omml_root(it: ET.Element, depth: int) -> str:
-    return _root(_part(it, "e", depth), _part(it, "deg", depth))
+def _omml_root(element: ET.Element, depth: int) -> str:
+    return _root(_part(element, "e", depth), _part(element, "deg", depth))
 
 
-def _omml_nary(it: ET.Element, depth: int) -> str:
-    sign = _property(it, "chr", "\u222b") or ""
-    scripts = _scripted(sign, _part(it, "sub", depth), _part(it, "sup", depth))
-    return f"{scripts} {_part(it, 'e', depth)} "
+def _omml_nary(element: ET.Element, depth: int) -> str:
+    sign = _property(element, "chr", "\u222b") or ""
+    scripts = _scripted(sign, _part(element, "sub", depth), _part(element, "sup", depth))
+    return f"{scripts} {_part(element, 'e', depth)} "
 
 
-def _omml_enclosed(it: ET.Element, depth: int) -> str:
-    begin, end = _property(it, "begChr", "("), _property(it, "endChr", ")")
+def _omml_enclosed(element: ET.Element, depth: int) -> str:
+    begin, end = _property(element, "begChr", "("), _property(element, "endChr", ")")
     inner = []
-    for e in it.findall("e"):
-        alone = next(iter(e), None) if len(e) == 1 else None
+    for e in element.findall("e"):
+        only = next(iter(e), None) if len(e) == 1 else None
         inner.append(
-            _omml_rows(alone, depth)
-            if alone is not None and alone.tag == "m"
+            _omml_rows(only, depth)
+            if only is not None and only.tag == "m"
             else _omml(e, depth).strip()
         )
-    return f"{begin}{(_property(it, 'sepChr', '|') or '').join(inner)}{end}"
+    return f"{begin}{(_property(element, 'sepChr', '|') or '').join(inner)}{end}"
 
 
-def _omml_rows(it: ET.Element, depth: int) -> str:
-    return _table([_omml(e, depth) for e in row.findall("e")] for row in it.findall("mr"))
+def _omml_rows(element: ET.Element, depth: int) -> str:
+    return _table([_omml(e, depth) for e in row.findall("e")] for row in element.findall("mr"))
 
 
-def _omml_matrix(it: ET.Element, depth: int) -> str:
-    return f"[{_omml_rows(it, depth)}]"
+def _omml_matrix(element: ET.Element, depth: int) -> str:
+    return f"[{_omml_rows(element, depth)}]"
 
 
-def _omml_equations(it: ET.Element, depth: int) -> str:
-    return "; ".join(_omml(e, depth).replace("&", "").strip() for e in it.findall("e"))
+def _omml_equations(element: ET.Element, depth: int) -> str:
+    return "; ".join(_omml(e, depth).replace("&", "").strip() for e in element.findall("e"))
 
 
-def _omml_function(it: ET.Element, depth: int) -> str:
-    name, argument = _part(it, "fName", depth), _part(it, "e", depth)
+def _omml_function(element: ET.Element, depth: int) -> str:
+    name, argument = _part(element, "fName", depth), _part(element, "e", depth)
     return f"{name}{argument}" if argument.startswith("(") else f"{name} {argument}"
 
 
-def _omml_limit(it: ET.Element, depth: int) -> str:
-    limit = _part(it, "lim", depth)
-    base = _part(it, "e", depth)
-    return _scripted(base, limit) if it.tag == "limLow" else _scripted(base, "", limit)
+def _omml_limit(element: ET.Element, depth: int) -> str:
+    limit = _part(element, "lim", depth)
+    base = _part(element, "e", depth)
+    return _scripted(base, limit) if element.tag == "limLow" else _scripted(base, "", limit)
 
 
-def _omml_accent(it: ET.Element, depth: int) -> str:
-    return _accented(_part(it, "e", depth), _property(it, "chr", "\u0302") or "")
+def _omml_accent(element: ET.Element, depth: int) -> str:
+    return _accented(_part(element, "e", depth), _property(element, "chr", "\u0302") or "")
 
 
-def _omml_bar(it: ET.Element, depth: int) -> str:
-    name = "overline" if _property(it, "pos") == "top" else "underline"
-    return f"{name}({_part(it, 'e', depth)})"
+def _omml_bar(element: ET.Element, depth: int) -> str:
+    name = "overline" if _property(element, "pos") == "top" else "underline"
+    return f"{name}({_part(element, 'e', depth)})"
 
 
-def _omml_box(it: ET.Element, depth: int) -> str:
-    inner = _part(it, "e", depth)
-    struck = any(_is_on(_property(it, f"strike{way}")) for way in ("H", "V", "BLTR", "TLBR"))
+def _omml_box(element: ET.Element, depth: int) -> str:
+    inner = _part(element, "e", depth)
+    struck = any(
+        _is_on(_property(element, f"strike{direction}")) for direction in ("H", "V", "BLTR", "TLBR")
+    )
     return f"cancel({inner})" if struck else inner
 
 
-def _omml_phantom(it: ET.Element, depth: int) -> str:
-    shown = _property(it, "show", "1")
-    return _part(it, "e", depth) if _is_on(shown) or shown == "" else " "
+def _omml_phantom(element: ET.Element, depth: int) -> str:
+    is_shown = _property(element, "show", "1")
+    return _part(element, "e", depth) if _is_on(is_shown) or is_shown == "" else " "
 
 
 _Write = Callable[[ET.Element, int], str]
@@ -325,8 +329,8 @@ _OMML: Final[Mapping[str, _Write]] = {
     "bar": _omml_bar,
     "borderBox": _omml_box,
     "phant": _omml_phantom,
-    "tab": lambda _it, _depth: " ",
-    "br": lambda _it, _depth: " ",
+    "tab": lambda _element, _depth: " ",
+    "br": lambda _element, _depth: " ",
 }
 
 
@@ -366,83 +370,85 @@ def _child(element: ET.Element, number: int, depth: int) -> str:
     return _mathml(element[number], depth) if number < len(element) else ""
 
 
-def _ml_fraction(it: ET.Element, depth: int) -> str:
-    bar = not re.match(r"0(?![.\d]*[1-9])", it.get("linethickness", ""))
-    return _fraction(_child(it, 0, depth), _child(it, 1, depth), bar=bar)
+def _ml_fraction(element: ET.Element, depth: int) -> str:
+    bar = not re.match(r"0(?![.\d]*[1-9])", element.get("linethickness", ""))
+    return _fraction(_child(element, 0, depth), _child(element, 1, depth), bar=bar)
 
 
-def _ml_sup(it: ET.Element, depth: int) -> str:
-    return _scripted(_child(it, 0, depth), "", _child(it, 1, depth))
+def _ml_sup(element: ET.Element, depth: int) -> str:
+    return _scripted(_child(element, 0, depth), "", _child(element, 1, depth))
 
 
-def _ml_sub(it: ET.Element, depth: int) -> str:
-    return _scripted(_child(it, 0, depth), _child(it, 1, depth), _child(it, 2, depth))
+def _ml_sub(element: ET.Element, depth: int) -> str:
+    return _scripted(
+        _child(element, 0, depth), _child(element, 1, depth), _child(element, 2, depth)
+    )
 
 
-def _ml_over(it: ET.Element, depth: int) -> str:
-    return _accented(_child(it, 0, depth), _child(it, 1, depth).strip())
+def _ml_over(element: ET.Element, depth: int) -> str:
+    return _accented(_child(element, 0, depth), _child(element, 1, depth).strip())
 
 
-def _ml_under(it: ET.Element, depth: int) -> str:
-    under = _child(it, 1, depth).strip()
-    base = _child(it, 0, depth)
-    return base if under in _BRACES else _scripted(base, under, _child(it, 2, depth))
+def _ml_under(element: ET.Element, depth: int) -> str:
+    under = _child(element, 1, depth).strip()
+    base = _child(element, 0, depth)
+    return base if under in _BRACES else _scripted(base, under, _child(element, 2, depth))
 
 
-def _ml_sqrt(it: ET.Element, depth: int) -> str:
-    return _root(_of_row(it, depth))
+def _ml_sqrt(element: ET.Element, depth: int) -> str:
+    return _root(_of_row(element, depth))
 
 
-def _ml_root(it: ET.Element, depth: int) -> str:
-    return _root(_child(it, 0, depth), _child(it, 1, depth))
+def _ml_root(element: ET.Element, depth: int) -> str:
+    return _root(_child(element, 0, depth), _child(element, 1, depth))
 
 
-def _ml_table(it: ET.Element, depth: int) -> str:
+def _ml_table(element: ET.Element, depth: int) -> str:
     rows = [
         [_mathml(cell, depth) for cell in row if row.tag == "mtr" or cell is not row[0]]
-        for row in it
+        for row in element
         if row.tag in {"mtr", "mlabeledtr"}
     ]
     return f"[{_table(rows)}]"
 
 
-def _ml_fenced(it: ET.Element, depth: int) -> str:
-    marks = "".join(it.get("separators", ",").split())
+def _ml_fenced(element: ET.Element, depth: int) -> str:
+    marks = "".join(element.get("separators", ",").split())
     line = ""
-    for number, child in enumerate(it):
+    for number, child in enumerate(element):
         if number and marks:
             line += marks[min(number, len(marks)) - 1] + " "
         line += _mathml(child, depth)
-    return f"{it.get('open', '(')}{line}{it.get('close', ')')}"
+    return f"{element.get('open', '(')}{line}{element.get('close', ')')}"
 
 
-def _ml_many(it: ET.Element, depth: int) -> str:
+def _ml_many(element: ET.Element, depth: int) -> str:
     """Write a base with scripts on both sides."""
-    children = list(it)
+    children = list(element)
     before = next((at for at, child in enumerate(children) if child.tag == "mprescripts"), None)
-    behind = children[1:before] if before is not None else children[1:]
+    after = children[1:before] if before is not None else children[1:]
     front = children[before + 1 :] if before is not None else []
     line = ""
     for at in range(0, len(front), 2):
         line += _scripted("", *(_mathml(child, depth) for child in front[at : at + 2]))
-    line += _child(it, 0, depth)
-    for at in range(0, len(behind), 2):
-        line += _scripted("", *(_mathml(child, depth) for child in behind[at : at + 2]))
+    line += _child(element, 0, depth)
+    for at in range(0, len(after), 2):
+        line += _scripted("", *(_mathml(child, depth) for child in after[at : at + 2]))
     return line
 
 
-def _ml_enclosed(it: ET.Element, depth: int) -> str:
-    inner, how = _of_row(it, depth), it.get("notation", "longdiv")
-    if "radical" in how:
+def _ml_enclosed(element: ET.Element, depth: int) -> str:
+    inner, notation = _of_row(element, depth), element.get("notation", "longdiv")
+    if "radical" in notation:
         return _root(inner)
-    return f"cancel({inner})" if "strike" in how else inner
+    return f"cancel({inner})" if "strike" in notation else inner
 
 
-def _ml_first(it: ET.Element, depth: int) -> str:
-    return _child(it, 0, depth)
+def _ml_first(element: ET.Element, depth: int) -> str:
+    return _child(element, 0, depth)
 
 
-def _nothing(_it: ET.Element, _depth: int) -> str:
+def _nothing(_element: ET.Element, _depth: int) -> str:
     return ""
 
 
@@ -462,8 +468,8 @@ _MATHML: Final[Mapping[str, _Write]] = {
     "menclose": _ml_enclosed,
     "semantics": _ml_first,
     "maction": _ml_first,
-    "mphantom": lambda _it, _depth: " ",
-    "mspace": lambda _it, _depth: " ",
+    "mphantom": lambda _element, _depth: " ",
+    "mspace": lambda _element, _depth: " ",
     "annotation": _nothing,
     "annotation-xml": _nothing,
     "none": _nothing,

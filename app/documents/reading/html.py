@@ -234,18 +234,18 @@ class _List:
     def __init__(self, tag: str, values: Mapping[str, str]) -> None:
         counts = tag == "ol" and not _UNMARKED.search(values.get("style", ""))
         self._form = _LIST_TYPES.get(values.get("type", ""), "decimal") if counts else ""
-        self._next = _whole(values.get("start", ""), 1)
+        self._next = _integer(values.get("start", ""), 1)
 
     def mark(self, values: Mapping[str, str]) -> str:
         """Return the mark before an item, and count it."""
         if not self._form:
             return "- "
-        number = _whole(values.get("value", ""), self._next)
+        number = _integer(values.get("value", ""), self._next)
         self._next = number + 1
         return f"{numeral(number, self._form)}. "
 
 
-def _whole(text: str, otherwise: int) -> int:
+def _integer(text: str, otherwise: int) -> int:
     text = text.strip()
     digits = text.removeprefix("-")
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_COUNTED

@@ -60,7 +60,7 @@ class AutomaticNumbers:
         """
         self._lists: dict[str, _List] = {}
         self._numbers: dict[str, tuple[str, dict[int, int], dict[int, _Level]]] = {}
-        self._begun: set[str] = set()
+        self._started: set[str] = set()
         if definitions is None:
             return
         for found in definitions.findall("abstractNum"):
@@ -71,9 +71,9 @@ class AutomaticNumbers:
             starts: dict[int, int] = {}
             levels: dict[int, _Level] = {}
             for override in found.findall("lvlOverride"):
-                at = _whole(override.get("ilvl", ""), 0)
+                at = _integer(override.get("ilvl", ""), 0)
                 if override.find("startOverride") is not None:
-                    starts[at] = _whole(_value(override, "startOverride"), 1)
+                    starts[at] = _integer(_value(override, "startOverride"), 1)
                 levels |= dict(map(_level, override.findall("lvl")))
             key = found.get("numId", "")
             self._numbers[key] = (_value(found, "abstractNumId"), starts, levels)
@@ -96,7 +96,7 @@ class AutomaticNumbers:
             return 0
         levels = {**self._lists[found[0]].levels, **found[2]}
         by_style = {level.style: at for at, level in levels.items() if level.style}
-        return next((by_style[it] for it in styles if it in by_style), 0)
+        return next((by_style[name] for name in styles if name in by_style), 0)
 
     def next(self, number: str, at: int) -> str:
         """Count a paragraph of a list and return its number as shown; "" if it has none."""
@@ -109,19 +109,19 @@ class AutomaticNumbers:
         for level, start in starts.items():
             if 0 <= level < _LEVELS:
                 levels[level] = replace(levels.get(level, _Level()), start=start)
-                if number not in self._begun:
+                if number not in self._started:
                     one.counts[level] = None
-        self._begun.add(number)
+        self._started.add(number)
         before = one.counts[at]
         one.counts[at] = levels.get(at, _Level()).start if before is None else before + 1
         for deeper in range(at + 1, _LEVELS):
             restart = levels.get(deeper, _Level()).restart
             if restart is None or at < restart:
                 one.counts[deeper] = None
-        return _shown(levels, one.counts, at)
+        return _number_text(levels, one.counts, at)
 
 
-def _shown(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> str:
+def _number_text(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> str:
     level = levels.get(at)
     if level is None:
         return ""
@@ -129,34 +129,34 @@ def _shown(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> s
         text = level.text.strip()
         return _BULLET if not text or _PRIVATE.search(text) else text
 
-    def put(found: re.Match[str]) -> str:
+    def replace_level(found: re.Match[str]) -> str:
         other = int(found[1]) - 1
-        its = levels.get(other, _Level())
+        other_level = levels.get(other, _Level())
         count = counts[other]
-        number = its.start - 1 if count is None else count
-        if level.legal and its.form != "none":
+        number = other_level.start - 1 if count is None else count
+        if level.legal and other_level.form != "none":
             return str(number)
-        return numeral(number, its.form).rjust(its.width, "0")
+        return numeral(number, other_level.form).rjust(other_level.width, "0")
 
-    return _PLACEHOLDER.sub(put, level.text).strip()
+    return _PLACEHOLDER.sub(replace_level, level.text).strip()
 
 
 def _level(found: ET.Element) -> tuple[int, _Level]:
     form, width = "decimal", 0
-    for it in found.iter("numFmt"):
-        form = it.get("val", "decimal")
+    for element in found.iter("numFmt"):
+        form = element.get("val", "decimal")
         if form == "custom":  # as in “001, 002, 003”; its neighbour is for older programs
-            width = len(it.get("format", "").partition(",")[0])
+            width = len(element.get("format", "").partition(",")[0])
             form = "decimal"
             break
     restart = found.find("lvlRestart")
     legal = found.find("isLgl")
     picture = found.find("lvlPicBulletId") is not None
-    return _whole(found.get("ilvl", ""), 0), _Level(
-        _whole(_value(found, "start"), 0 if found.find("start") is None else 1),
+    return _integer(found.get("ilvl", ""), 0), _Level(
+        _integer(_value(found, "start"), 0 if found.find("start") is None else 1),
         "bullet" if picture else form,
         "" if picture else _value(found, "lvlText")[:_MOST_TEXT],
-        None if restart is None else _whole(restart.get("val", ""), 0),
+        None if restart is None else _integer(restart.get("val", ""), 0),
         legal is not None and legal.get("val", "1") not in {"0", "false", "off"},
         _value(found, "pStyle"),
         min(width, _MOST_DIGITS),
@@ -168,6 +168,6 @@ def _value(element: ET.Element, name: str) -> str:
     return "" if found is None else found.get("val", "")
 
 
-def _whole(text: str, otherwise: int) -> int:
+def _integer(text: str, otherwise: int) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
     return int(text) if is_number else otherwise

@@ -85,8 +85,8 @@ def _listed(names: Sequence[str]) -> Callable[[int], str]:
     return lambda number: names[number] if 0 <= number < len(names) else str(number)
 
 
-def _enclosed(before: str, behind: str) -> Callable[[int], str]:
-    return lambda number: f"{before}{number}{behind}"
+def _enclosed(before: str, after: str) -> Callable[[int], str]:
+    return lambda number: f"{before}{number}{after}"
 
 
 def _circled(number: int) -> str:
@@ -94,24 +94,24 @@ def _circled(number: int) -> str:
 
 
 def _wide(number: int) -> str:
-    return str(number).translate({0x30 + it: 0xFF10 + it for it in range(10)})
+    return str(number).translate({0x30 + digit: 0xFF10 + digit for digit in range(10)})
 
 
 _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
     "none": lambda _: "",
     "upperRoman": roman,
-    "lowerRoman": lambda it: roman(it).lower(),
-    "upperLetter": lambda it: letters(it).upper(),
+    "lowerRoman": lambda number: roman(number).lower(),
+    "upperLetter": lambda number: letters(number).upper(),
     "lowerLetter": letters,
-    "decimalZero": lambda it: f"{it:02}",
+    "decimalZero": lambda number: f"{number:02}",
     "ordinal": _ordinal,
     "cardinalText": _listed(_ENGLISH),
     "ordinalText": _listed(_ORDINALS),
-    "russianLower": lambda it: letters(it, _RUSSIAN),
-    "russianUpper": lambda it: letters(it, _RUSSIAN).upper(),
-    "lowerGreek": lambda it: letters(it, _GREEK),
-    "arabicAlpha": lambda it: letters(it, _ARABIC),
-    "arabicAbjad": lambda it: letters(it, _ABJAD),
+    "russianLower": lambda number: letters(number, _RUSSIAN),
+    "russianUpper": lambda number: letters(number, _RUSSIAN).upper(),
+    "lowerGreek": lambda number: letters(number, _GREEK),
+    "arabicAlpha": lambda number: letters(number, _ARABIC),
+    "arabicAbjad": lambda number: letters(number, _ABJAD),
     "hebrew1": _hebrew,
     "hebrew2": _hebrew,
     **dict.fromkeys(

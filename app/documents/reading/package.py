@@ -45,13 +45,15 @@ class XmlReader:
         self.opened(tag.rpartition("}")[2], bare)
 
     def end(self, tag: str) -> None:
+        """Report the end of an element to `closed`, without its namespace."""
         self.closed(tag.rpartition("}")[2])
 
     def doctype(self, *_declared: object) -> NoReturn:
+        """Refuse the file: documents have no document type declaration."""
         raise Unreadable(Fault.DAMAGED)
 
     def close(self) -> None:
-        pass
+        """Do nothing: there is no result to return to the parser."""
 
 
 class _Tree(ET.TreeBuilder):
@@ -62,7 +64,7 @@ class _Tree(ET.TreeBuilder):
         raise Unreadable(Fault.DAMAGED)
 
 
-class _Begun(Exception):
+class _RootReached(Exception):
     """The first element of an XML file was reached; entities can only be declared before it."""
 
 
@@ -70,7 +72,7 @@ class _Beginning(XmlReader):
     """A reader that stops at the first element."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:  # noqa: ARG002
-        raise _Begun
+        raise _RootReached
 
 
 class Package:
@@ -94,6 +96,7 @@ class Package:
         self._names = {info.filename: info for info in self._zip.infolist()}
 
     def close(self) -> None:
+        """Close the archive."""
         self._zip.close()
 
     def __contains__(self, name: str) -> bool:
@@ -108,7 +111,7 @@ class Package:
         """Check the size and the document types of all XML for a library that unpacks it."""
         for info in self._names.values():
             if info.filename.lower().endswith((".xml", ".rels")):
-                with contextlib.suppress(_Begun):
+                with contextlib.suppress(_RootReached):
                     self._parse(info.filename, _Beginning())
 
     def read(self, name: str) -> bytes:
@@ -172,7 +175,7 @@ class Package:
             if found.get("TargetMode") != "External"
         }
 
-    def _take(self, info: zipfile.ZipInfo) -> None:
+    def _count(self, info: zipfile.ZipInfo) -> None:
         if info.flag_bits & _LOCKED:
             raise Unreadable(Fault.LOCKED)
         self._left -= info.file_size
@@ -183,7 +186,7 @@ class Package:
         info = self._names.get(name)
         if info is None:
             raise Unreadable(Fault.DAMAGED)
-        self._take(info)
+        self._count(info)
         with self._zip.open(info) as part:
             while piece := part.read(_PIECE):
                 yield piece

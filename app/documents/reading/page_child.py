@@ -43,11 +43,11 @@ _GAP: Final = 1.5
 def main() -> None:
     """Draw the page in the arguments and write it."""
     say = begin()
-    asked = json.loads(sys.argv[1])
-    limits = Limits(**asked["limits"])
+    request = json.loads(sys.argv[1])
+    limits = Limits(**request["limits"])
     limit_memory(limits.memory_bytes)
     try:
-        say(_drawn(asked, limits))
+        say(_drawn(request, limits))
     except Unreadable as error:
         say({"fault": error.fault})
     except MemoryError:
@@ -56,13 +56,13 @@ def main() -> None:
         say({"fault": Fault.MISSING})
 
 
-def _drawn(asked: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+def _drawn(request: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     """Draw a page with the requested width. Raises Unreadable."""
     import pypdfium2
 
-    with contextlib.closing(open_pdf(Path(asked["path"]))) as pdf:
+    with contextlib.closing(open_pdf(Path(request["path"]))) as pdf:
         try:
-            page = pdf[int(asked["number"]) - 1]
+            page = pdf[int(request["number"]) - 1]
         except (pypdfium2.PdfiumError, IndexError) as error:
             raise Unreadable(Fault.DAMAGED) from error
         with contextlib.closing(page):
@@ -70,11 +70,11 @@ def _drawn(asked: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
             if not (width >= 1 and height >= 1):
                 raise Unreadable(Fault.DAMAGED)
             scale = min(
-                int(asked["width"]) / width,
+                int(request["width"]) / width,
                 (limits.view_pixels / (width * height)) ** 0.5,
                 _MOST_SIDE / max(width, height),
             )
-            marks = _marks(page, asked["spans"], str(asked["text"]))
+            marks = _marks(page, request["spans"], str(request["text"]))
             with contextlib.closing(page.render(scale=scale)) as bitmap:
                 pixels = zlib.compress(bytes(bitmap.buffer), 1)
                 return {
@@ -94,8 +94,8 @@ def _marks(page: PdfPage, spans: Iterable[tuple[int, int]], known: str) -> list[
         spans: The start and end of each part in the text that was read from this page.
         known: The SHA-256 of that text.
     """
-    wanted = [range(start, end) for start, end in spans]
-    if not wanted:
+    ranges = [range(start, end) for start, end in spans]
+    if not ranges:
         return []
     with contextlib.closing(page.get_textpage()) as words:
         text = clean(text_of_page(words))
@@ -105,9 +105,9 @@ def _marks(page: PdfPage, spans: Iterable[tuple[int, int]], known: str) -> list[
         if places is None:
             return None
         found: list[Rectangle] = []
-        for characters in wanted:
+        for characters in ranges:
             lines = _lines(_boxes(words, (places[at] for at in characters if at in places)))
-            seen = [it for it in (_seen(page, line) for line in lines) if it is not None]
+            seen = [found for found in (_seen(page, line) for line in lines) if found is not None]
             if not seen:
                 return None
             found += seen
@@ -122,25 +122,27 @@ def _places(words: PdfTextPage, text: str) -> dict[int, int] | None:
     """
     from pypdfium2 import raw
 
-    theirs = [
+    pdf_characters = [
         (at, character)
         for character, at in in_reading_order(words)
         if character in HYPHENS or is_seen(character)
     ]
-    ours = [(at, character) for at, character in enumerate(text) if is_seen(character)]
-    if len(ours) != len(theirs):
+    text_characters = [(at, character) for at, character in enumerate(text) if is_seen(character)]
+    if len(text_characters) != len(pdf_characters):
         return None
     found = {}
-    for (mine, character), (other, said) in zip(ours, theirs, strict=True):
-        index = raw.FPDFText_GetCharIndexFromTextIndex(words, other)
-        if said in HYPHENS:
+    for (position, character), (pdf_position, pdf_character) in zip(
+        text_characters, pdf_characters, strict=True
+    ):
+        index = raw.FPDFText_GetCharIndexFromTextIndex(words, pdf_position)
+        if pdf_character in HYPHENS:
             if character != "-":
                 return None
             continue
         code = raw.FPDFText_GetUnicode(words, index) if index >= 0 else 0
-        if character != said or said not in {chr(code), raised(chr(code))}:
+        if character != pdf_character or pdf_character not in {chr(code), raised(chr(code))}:
             return None
-        found[mine] = index
+        found[position] = index
     return found
 
 
@@ -180,12 +182,12 @@ def _seen(page: PdfPage, box: Rectangle) -> Rectangle | None:
     """Convert a box from page coordinates to a share of the displayed page; None if invisible."""
     (left, right), (top, bottom) = (
         sorted(min(1.0, max(0.0, value / _FINE)) for value in values)
-        for values in zip(_shown(page, box[0], box[1]), _shown(page, box[2], box[3]), strict=True)
+        for values in zip(_pixel(page, box[0], box[1]), _pixel(page, box[2], box[3]), strict=True)
     )
     return (left, top, right, bottom) if right > left and bottom > top else None
 
 
-def _shown(page: PdfPage, x: float, y: float) -> tuple[int, int]:
+def _pixel(page: PdfPage, x: float, y: float) -> tuple[int, int]:
     """Convert a point from page coordinates to units across the displayed page."""
     from pypdfium2 import raw
 

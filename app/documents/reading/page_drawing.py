@@ -61,11 +61,11 @@ class PageDrawer:
             DocumentNotRead: The page cannot be drawn.
             Cancelled: `cancel` was called.
         """
-        asked = {
+        request = {
             "path": str(path),
             "number": section.place.number,
             "width": max(1, width),
-            "spans": [(it.start, it.end) for it in spans],
+            "spans": [(span.start, span.end) for span in spans],
             "text": sha256(section.text.encode()).hexdigest(),
             "limits": asdict(self._limits),
         }
@@ -73,7 +73,7 @@ class PageDrawer:
         try:
             ended = run_helper(
                 self._command,
-                json.dumps(asked),
+                json.dumps(request),
                 self._limits.seconds,
                 cancel,
                 self._limits.memory_bytes,
@@ -86,28 +86,28 @@ class PageDrawer:
         if not ended.in_time or ended.too_much:
             raise _not_shown(name, Fault.NO_MEMORY if ended.in_time else Fault.NO_TIME)
         try:
-            said = json.loads(ended.last_line)
-            if fault := said.get("fault"):
+            reply = json.loads(ended.last_line)
+            if fault := reply.get("fault"):
                 raise _not_shown(name, Fault(fault))
-            return _page_of(said, self._limits)
+            return _page_of(reply, self._limits)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
             raise _not_shown(name, Fault.CRASHED) from None
 
 
-def _page_of(said: Mapping[str, Any], limits: Limits) -> DrawnPage:
+def _page_of(reply: Mapping[str, Any], limits: Limits) -> DrawnPage:
     """Parse the child's answer, which is untrusted. Raises ValueError, KeyError and TypeError."""
-    width, height, stride = (int(said[it]) for it in ("width", "height", "stride"))
+    width, height, stride = (int(reply[field]) for field in ("width", "height", "stride"))
     fits = min(width, height) > 0 and width * height <= limits.view_pixels * 1.1
     if not fits or not 3 * width <= stride <= 3 * width + 64:
         raise ValueError("this is no page")
     unpacked = zlib.decompressobj()
-    pixels = unpacked.decompress(base64.b64decode(said["pixels"]), stride * height)
+    pixels = unpacked.decompress(base64.b64decode(reply["pixels"]), stride * height)
     if len(pixels) != stride * height:
         raise ValueError("there are too few pixels")
-    across, down = map(float, said["points"])
+    across, down = map(float, reply["points"])
     if not (1 <= across <= _LARGEST and 1 <= down <= _LARGEST):
         raise ValueError("no page is so large")
-    marks = None if said["marks"] is None else tuple(map(_rectangle, said["marks"]))
+    marks = None if reply["marks"] is None else tuple(map(_rectangle, reply["marks"]))
     return DrawnPage(width, height, stride, pixels, (across, down), marks)
 
 

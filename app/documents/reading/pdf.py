@@ -56,8 +56,8 @@ def read_pdf(path: Path | bytes, limits: Limits, into: Collected) -> None:
                 into.add(LocationKind.PAGE, text)
                 if len(text.split()) <= _FEW_WORDS and _is_picture(page, text):
                     into.scanned.append(number + 1)
-                    if len(into.pages) < limits.pages and (shown := _shown(page, limits)):
-                        into.pages.append(PagePicture(number + 1, *shown))
+                    if len(into.pages) < limits.pages and (picture := _picture_of(page, limits)):
+                        into.pages.append(PagePicture(number + 1, *picture))
 
 
 def _is_picture(page: PdfPage, text: str) -> bool:
@@ -66,11 +66,11 @@ def _is_picture(page: PdfPage, text: str) -> bool:
 
     kinds = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
     found = list(islice(page.get_objects(kinds), _MOST_OBJECTS))
-    images = [it for it in found if it.type == raw.FPDF_PAGEOBJ_IMAGE]
+    images = [image for image in found if image.type == raw.FPDF_PAGEOBJ_IMAGE]
     if not text.strip():
         return bool(images) or len(found) >= _DRAWN
     width, height = page.get_size()
-    return any(_share(it, width, height) >= _MOST_OF_PAGE for it in images)
+    return any(_share(image, width, height) >= _MOST_OF_PAGE for image in images)
 
 
 def _share(image: PdfObject, width: float, height: float) -> float:
@@ -95,10 +95,10 @@ def open_pdf(path: Path | bytes) -> PdfDocument:
 
 def text_of_page(words: PdfTextPage) -> str:
     """Return the raw text of a page; `Collected.add` cleans it."""
-    return _HYPHEN.sub("-\n", "".join(it for it, _ in in_reading_order(words)))
+    return _HYPHEN.sub("-\n", "".join(text for text, _ in in_reading_order(words)))
 
 
-def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:
+def _picture_of(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:
     """Return a page as a picture, with its width and height; None if the page has no size."""
     from app.documents.reading.pictures import encoded_page
 

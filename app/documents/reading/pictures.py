@@ -99,19 +99,19 @@ def _read(
     if width * height > limits.pixels:
         raise Unreadable(Fault.PIXELS)
     turned = picture.getexif().get(_ORIENTATION, _UPRIGHT)
-    shown = (height, width) if turned in {5, 6, 7, 8} else (width, height)
+    shown_size = (height, width) if turned in {5, 6, 7, 8} else (width, height)
     size = _size_within(picture.size, limits.picture_pixels)
     if size == picture.size and turned not in {2, 3, 4, 5, 6, 7, 8}:
         file.seek(0)
         data = file.read(limits.picture_bytes + 1)
         if len(data) <= limits.picture_bytes and (bare := _bare(data, picture)):
             _opened(io.BytesIO(bare), kind).load()  # check that it is complete
-            return bare, *shown
+            return bare, *shown_size
     picture.draft("RGB", size)
     colours = picture.info.get("icc_profile") or b""
     upright = _upright(_scaled(_plain(picture), size), turned)
     lossy = picture.format in _LOSSY
-    return _encoded(upright, limits, lossy=lossy, quality=_QUALITY, colours=colours), *shown
+    return _encoded(upright, limits, lossy=lossy, quality=_QUALITY, colours=colours), *shown_size
 
 
 def _opened(file: io.BufferedReader | io.BytesIO, kind: str) -> Image:

@@ -42,7 +42,7 @@ class DocumentReader:
         """
         name = name or path.name
         try:
-            self._look_at(path, name)
+            self._check_path(path, name)
             ended = run_helper(
                 self._command,
                 json.dumps({"path": str(path), "name": name, "limits": asdict(self._limits)}),
@@ -79,9 +79,9 @@ class DocumentReader:
 
     def many(self) -> ManyDocuments:
         """Return a reader for one file after another; the caller closes it."""
-        return ManyDocuments(self._limits, self._command, self._look_at, self._document)
+        return ManyDocuments(self._limits, self._command, self._check_path, self._document)
 
-    def _look_at(self, path: Path, name: str) -> None:
+    def _check_path(self, path: Path, name: str) -> None:
         """Refuse a missing file or one that is too large. Raises DocumentNotRead and OSError."""
         if not path.is_file():
             raise refused(name, Fault.NO_FILE if path.exists() else Fault.MISSING)
@@ -117,12 +117,12 @@ class ManyDocuments:
         self,
         limits: Limits,
         command: Sequence[str],
-        look_at: Callable[[Path, str], None],
+        check_path: Callable[[Path, str], None],
         document: Callable[[str, ProcessResult], Document],
     ) -> None:
         self._limits = limits
         self._command = [*command, json.dumps({"limits": asdict(limits)})]
-        self._look_at = look_at
+        self._check_path = check_path
         self._document = document
         self._helper: ServingHelper | None = None
 
@@ -130,10 +130,10 @@ class ManyDocuments:
         """Read a file, as `DocumentReader.read` does. Raises DocumentNotRead and Cancelled."""
         name = name or path.name
         try:
-            self._look_at(path, name)
-            ended, alone = self._asked(path, name, cancel)
-            if not alone and (ended.code or ended.too_much) and not cancel.cancelled:
-                ended, _ = self._asked(path, name, cancel)
+            self._check_path(path, name)
+            ended, is_first = self._ask(path, name, cancel)
+            if not is_first and (ended.code or ended.too_much) and not cancel.cancelled:
+                ended, _ = self._ask(path, name, cancel)
         except OSError as error:
             raise refused(name, Fault.MISSING) from error
         if cancel.cancelled:
@@ -141,11 +141,12 @@ class ManyDocuments:
         return self._document(name, ended)
 
     def close(self) -> None:
+        """End the process that reads the files."""
         if self._helper is not None:
             self._helper.close()
             self._helper = None
 
-    def _asked(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
+    def _ask(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
         """Have the process read a file.
 
         Returns:
@@ -180,7 +181,7 @@ _WORDS: Final = {
         N_("Check that it still exists and that you may open it, then add it again."),
     ),
     Fault.NO_FILE: (
-        N_("It is a folder, a pipe or a device, and none of them is read as a file."),
+        N_("It is a folder, a pipe or a device, which cannot be read as a file."),
         N_("Choose a file."),
     ),
     Fault.CHANGED: (
@@ -196,14 +197,11 @@ _WORDS: Final = {
         N_("Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that."),
     ),
     Fault.MESSAGE_FILE: (
-        N_("It is a message as Outlook keeps it (.msg), which Hearth does not read."),
+        N_("It is an Outlook message (.msg), which Hearth cannot read."),
         N_("Save it as EML in Outlook, or as a PDF, and add that."),
     ),
     Fault.ENCODING: (
-        N_(
-            "It is a text in an encoding that Hearth cannot tell; a wrong one would make other "
-            "words."
-        ),
+        N_("Hearth cannot tell the encoding of this text; a wrong guess would change its words."),
         N_("Save it as UTF-8 in its own program, and add that."),
     ),
     Fault.PICTURE: (
@@ -223,7 +221,7 @@ _WORDS: Final = {
         N_("Cut out the part that your question is about, or save it as MP3 or FLAC."),
     ),
     Fault.UNKNOWN: (
-        N_("It is no document, picture or sound that Hearth knows how to read."),
+        N_("It is not a document, picture or sound that Hearth can read."),
         N_("Save it as PDF, DOCX, JPEG or plain text in its own program, and add that."),
     ),
     Fault.DAMAGED: (
@@ -235,7 +233,7 @@ _WORDS: Final = {
         _OPEN_IT,
     ),
     Fault.TOO_LONG: (
-        N_("It has more text than ten million characters."),
+        N_("It has more than ten million characters of text."),
         N_("Split it into smaller files, and add those that your question is about."),
     ),
     Fault.UNPACKS: (

@@ -43,7 +43,7 @@ _SKIPPED: Final = {
     b"fldinst", b"nonshppict", b"objdata", b"objclass", b"bkmkstart", b"bkmkend", b"annotation",
     b"atnid", b"atnauthor", b"revtbl", b"filetbl", b"datafield", b"sp", b"mmathPr", b"pgdsctbl",
 }  # fmt: skip
-_SHOWN: Final = {b"shptxt", b"shpinst", b"shpgrp"}
+_VISIBLE: Final = {b"shptxt", b"shpinst", b"shpgrp"}
 """Destinations whose text is displayed although programs can ignore them."""
 _MARGINS: Final = {
     b"header": "header", b"headerl": "header", b"headerr": "header", b"headerf": "header",
@@ -85,10 +85,10 @@ def read_rtf(data: bytes, into: Collected) -> None:
         else:
             outline.write(f"{line}\n")
     outline.end()
-    for part, texts in reader.beside.items():
-        said = "\n\n".join(dict.fromkeys(filter(None, (it.strip() for it in texts))))
-        if said:
-            into.add(LocationKind.HEADING, f"({part}s)\n\n{said}", f"{part.capitalize()}s")
+    for part, texts in reader.notes.items():
+        note_text = "\n\n".join(dict.fromkeys(filter(None, (text.strip() for text in texts))))
+        if note_text:
+            into.add(LocationKind.HEADING, f"({part}s)\n\n{note_text}", f"{part.capitalize()}s")
 
 
 class _Reader:
@@ -96,7 +96,7 @@ class _Reader:
 
     def __init__(self, data: bytes, unread: set[Unread]) -> None:
         self.lines: list[tuple[bool, str]] = []
-        self.beside: dict[str, list[str]] = {"footnote": [], "header": [], "footer": []}
+        self.notes: dict[str, list[str]] = {"footnote": [], "header": [], "footer": []}
         self._data = data
         self._unread = unread
         self._state = _State()
@@ -143,9 +143,9 @@ class _Reader:
             self._state = replace(self._state, is_new=True, starred=False)
         elif self._groups:
             before = self._groups.pop()
-            if self._state.part != before.part and self._state.part in self.beside:
+            if self._state.part != before.part and self._state.part in self.notes:
                 pieces = self._pieces.pop(self._state.part, [])
-                self.beside[self._state.part].append(in_line(pieces))
+                self.notes[self._state.part].append(in_line(pieces))
             self._state = before
         self._left = 0
 
@@ -165,7 +165,7 @@ class _Reader:
             self._write(word.decode("ascii"))
         elif word == b"u":
             self._write_unicode(number or 0)
-        elif not self._look(word, number):
+        elif not self._skip_or_style(word, number):
             self._divide(word, number)
 
     def _begins(self, word: bytes) -> bool:
@@ -185,7 +185,7 @@ class _Reader:
             part = _MARGINS[word]
             state = replace(state, part=part, skipped=state.skipped or state.starred)
             self._pieces.setdefault(part, [])
-        elif word in _SHOWN:
+        elif word in _VISIBLE:
             state = replace(state, skipped=state.skipped and word != b"shptxt")
         elif word in _SKIPPED or state.starred:
             state = replace(state, skipped=True)
@@ -201,7 +201,7 @@ class _Reader:
         elif word == b"fcharset" and number in _CODEPAGES and number:
             self._fonts[self._font] = _CODEPAGES[number]
 
-    def _look(self, word: bytes, number: int | None) -> bool:
+    def _skip_or_style(self, word: bytes, number: int | None) -> bool:
         """Process a word that formats the text after it; return whether it is one."""
         on = number != 0
         state = self._state

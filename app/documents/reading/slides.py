@@ -44,7 +44,7 @@ def read_pptx(package: Package, into: Collected) -> None:
         package.feed(name, slide)
         text = "".join(slide.parts)
         title = " ".join("".join(slide.title).split())
-        seen = bool(text.strip())
+        has_text = bool(text.strip())
         if slide.footers:
             text += "\n(footer)\n" + "".join(slide.footers)
         if slide.is_hidden:
@@ -53,12 +53,12 @@ def read_pptx(package: Package, into: Collected) -> None:
             if kind == "notesSlide" and other in package:
                 notes = _Slide(into.unread, only_notes=True)
                 package.feed(other, notes)
-                if said := "".join(notes.parts).strip():
-                    text += f"\n(notes)\n{said}\n"
+                if notes_text := "".join(notes.parts).strip():
+                    text += f"\n(notes)\n{notes_text}\n"
             elif kind == "comments":
                 into.unread.add(Unread.COMMENTS)
         into.add(LocationKind.SLIDE, text, title)
-        if not seen and slide.has_picture:
+        if not has_text and slide.has_picture:
             into.scanned.append(len(into.sections))
 
 
@@ -158,7 +158,7 @@ class _Slide(XmlReader):
         """Count a paragraph of a list and return its number as shown."""
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1
         number = self._counts[self._level] = self._counts.get(self._level, first - 1) + 1
-        name = next((it for it in _NUMBERED if form.startswith(it)), "arabic")
+        name = next((prefix for prefix in _NUMBERED if form.startswith(prefix)), "arabic")
         written = numeral(number, _NUMBERED[name])
         if form.endswith("ParenBoth"):
             return f"({written})"
@@ -169,14 +169,14 @@ class _Slide(XmlReader):
     def _leave_out(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Write a placeholder for an object that is not read."""
         if tag == "oleObj" and attributes.get("progId", "").startswith(("Equation", "MathType")):
-            found, said = Unread.FORMULAS, NOT_READ
+            found, placeholder = Unread.FORMULAS, NOT_READ
         else:
-            found, said = {
+            found, placeholder = {
                 "chart": (Unread.CHARTS, "(chart, not read)"),
                 "relIds": (Unread.DIAGRAMS, "(diagram, not read)"),
             }.get(tag, (Unread.OBJECTS, "(embedded object, not read)"))
         self._unread.add(found)
-        self.parts.append(f"{said}\n")
+        self.parts.append(f"{placeholder}\n")
 
     def closed(self, tag: str) -> None:
         self._in_text = False
@@ -200,16 +200,16 @@ class _Slide(XmlReader):
     def _end_picture(self, sides: tuple[str, str]) -> None:
         self.has_picture = True
         self._picture = None
-        if all(it.isdigit() and len(it) < 10 and int(it) >= _LARGE for it in sides):
+        if all(side.isdigit() and len(side) < 10 and int(side) >= _LARGE for side in sides):
             self._unread.add(Unread.PICTURES)
 
     def _end_paragraph(self) -> None:
         text = in_line(self._pieces)
         self._pieces = []
         if not self._number:
-            self._counts = {at: it for at, it in self._counts.items() if at < self._level}
+            self._counts = {at: count for at, count in self._counts.items() if at < self._level}
         else:
-            self._counts = {at: it for at, it in self._counts.items() if at <= self._level}
+            self._counts = {at: count for at, count in self._counts.items() if at <= self._level}
         if self._number and text.strip():
             text = f"{self._number} {text}"
         if self._shape_is_hidden or self._kind == "sldNum":

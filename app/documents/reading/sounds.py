@@ -135,7 +135,7 @@ _BITRATES: Final = {
     (False, 3): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 }
 _MP3_RATES: Final = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
-_LOST: Final = 1 << 16
+_MOST_SKIPPED: Final = 1 << 16
 """Bytes that are searched for the next frame if something else comes between."""
 
 
@@ -180,7 +180,7 @@ def _mp3(data: bytes) -> tuple[bytes, float]:
 
 def _next_mp3_frame(data: bytes, place: int) -> int:
     """Find a frame that another one follows; the end of the data if there is none nearby."""
-    most = min(len(data), place + _LOST)
+    most = min(len(data), place + _MOST_SKIPPED)
     while (place := data.find(b"\xff", place + 1, most)) >= 0:
         frame = _mp3_frame(data, place)
         if frame is not None and _mp3_frame(data, place + frame.length):
@@ -205,11 +205,11 @@ def _flac(data: bytes) -> tuple[bytes, float]:
     if len(info) != 34:
         raise Unreadable(Fault.DAMAGED)
     rate = int.from_bytes(info[10:13], "big") >> 4
-    told = int.from_bytes(info[13:18], "big") & (1 << 36) - 1
+    declared = int.from_bytes(info[13:18], "big") & (1 << 36) - 1
     if rate not in _RATES:
         raise Unreadable(Fault.DAMAGED)
     samples = sum(_flac_blocks(data, place))
-    if told not in {0, samples}:
+    if declared not in {0, samples}:
         raise Unreadable(Fault.DAMAGED)
     return b"fLaC\x80\0\0\x22" + info + data[place:], samples / rate
 

@@ -36,5 +36,5 @@ def symbol(font: str, code: str) -> str:
     if drawn is not None:
         return drawn.get(number & 0xFF, UNKNOWN)
     private = 0xE000 <= number <= 0xF8FF
-    shown = number <= 0x10FFFF and chr(number).isprintable()
-    return chr(number) if shown and not private else UNKNOWN
+    is_printable = number <= 0x10FFFF and chr(number).isprintable()
+    return chr(number) if is_printable and not private else UNKNOWN

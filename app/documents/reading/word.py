@@ -72,11 +72,11 @@ def read_docx(package: Package, into: Collected) -> None:
     package.feed(DOCX_START, text)
     text.finish()
     outline.end()
-    for its in notes:
-        name = f"word/{its.name}s.xml"
+    for note in notes:
+        name = f"word/{note.name}s.xml"
         if name in package:
-            words = _words(package, name, styles, (its,), into)
-            _add_part(into, f"{its.name.capitalize()}s", words)
+            words = _words(package, name, styles, (note,), into)
+            _add_part(into, f"{note.name.capitalize()}s", words)
     _read_margins(package, text, styles, into)
     if "word/comments.xml" in package and _words(package, "word/comments.xml", {}, (), into):
         into.unread.add(Unread.COMMENTS)
@@ -106,8 +106,8 @@ def _read_margins(
 ) -> None:
     """Read the headers and footers that are displayed, each once."""
     even = "word/settings.xml" in package and any(
-        it.tag == "evenAndOddHeaders" and it.get("val") not in _OFF
-        for it in package.bare_tree("word/settings.xml")
+        element.tag == "evenAndOddHeaders" and element.get("val") not in _OFF
+        for element in package.bare_tree("word/settings.xml")
     )
     related = package.related(DOCX_START)
     found: dict[str, dict[str, None]] = {"header": {}, "footer": {}}
@@ -153,7 +153,10 @@ def _styles(package: Package) -> dict[str, _Style]:
     """Read the styles; names of headings are English in all languages, unlike their ids."""
     if "word/styles.xml" not in package:
         return {}
-    found = {it.get("styleId", ""): it for it in package.bare_tree("word/styles.xml").iter("style")}
+    found = {
+        element.get("styleId", ""): element
+        for element in package.bare_tree("word/styles.xml").iter("style")
+    }
     styles: dict[str, _Style] = {}
     for identifier in found:
         chain: list[ET.Element] = []
@@ -162,8 +165,8 @@ def _styles(package: Package) -> dict[str, _Style]:
             chain.append(found[at])
             at = _value(found[at], "basedOn")
         style = styles[identifier] = _Style()
-        for it in reversed(chain):
-            _apply(it, style)
+        for element in reversed(chain):
+            _apply(element, style)
     return styles
 
 
@@ -247,7 +250,7 @@ class _Text(XmlReader):
         self._out = out
         self._styles = styles
         self._numbers = numbers
-        self._notes = {it.name: it for it in notes}
+        self._notes = {note.name: note for note in notes}
         self._unread = into.unread
         self._paragraphs: list[_Paragraph] = []
         self._rest: list[tuple[Shift, str]] = []
@@ -367,16 +370,16 @@ class _Text(XmlReader):
         elif tag == "extent":
             sides = (attributes.get("cx", ""), attributes.get("cy", ""))
             self._is_large = all(
-                it.isdigit() and len(it) < 10 and int(it) >= _LARGE for it in sides
+                side.isdigit() and len(side) < 10 and int(side) >= _LARGE for side in sides
             )
         elif tag == "blip" and self._is_large:
             self._is_large = False
             self._leave_out(Unread.PICTURES, "(picture, not read)")
 
-    def _leave_out(self, what: Unread, said: str) -> None:
-        self._unread.add(what)
+    def _leave_out(self, reason: Unread, placeholder: str) -> None:
+        self._unread.add(reason)
         if self._paragraphs:
-            self._paragraphs[-1].pieces.append(("", f" {said} "))
+            self._paragraphs[-1].pieces.append(("", f" {placeholder} "))
 
     def closed(self, tag: str) -> None:
         self._in_text = False
@@ -396,7 +399,9 @@ class _Text(XmlReader):
         elif tag == "p" and self._paragraphs:
             self._end_paragraph(self._paragraphs.pop())
         elif tag == "sectPr":
-            self.margins += [it for it in self._section if it[0] != "first" or self._has_first]
+            self.margins += [
+                margin for margin in self._section if margin[0] != "first" or self._has_first
+            ]
             self._section, self._has_first = [], False
 
     def data(self, text: str) -> None:
@@ -420,12 +425,14 @@ class _Text(XmlReader):
             return
         paragraph = self._paragraphs[-1]
         styles = [
-            self._styles[it] for it in (self._run.style, paragraph.style) if it in self._styles
+            self._styles[name]
+            for name in (self._run.style, paragraph.style)
+            if name in self._styles
         ]
         hidden = self._run.is_hidden
-        if hidden if hidden is not None else any(it.is_hidden for it in styles):
+        if hidden if hidden is not None else any(style.is_hidden for style in styles):
             return
-        of_style: Shift = next((it.shift for it in styles if it.shift), "")
+        of_style: Shift = next((style.shift for style in styles if style.shift), "")
         shift = of_style if self._run.shift is None else self._run.shift
         paragraph.pieces.append((shift, text))
 

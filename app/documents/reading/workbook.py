@@ -34,7 +34,7 @@ _SHIFTS: Final[Mapping[str | None, Shift]] = {"superscript": "raised", "subscrip
 
 
 @dataclass
-class _Look:
+class _SheetLayout:
     """The properties of a sheet other than its cells' values.
 
     Attributes:
@@ -63,7 +63,7 @@ def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
     from openpyxl import load_workbook
 
     try:
-        looks = _looks(source, most_unpacked, into.unread)
+        layouts = _layouts(source, most_unpacked, into.unread)
         book = load_workbook(
             source, read_only=True, data_only=True, keep_links=False, rich_text=True
         )
@@ -75,10 +75,10 @@ def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
         try:
             for sheet in book.worksheets:
                 sheet.reset_dimensions()
-                look = looks.get(sheet.title, _Look())
-                rows = _lines(_rows(sheet, formulas), look, book.epoch)
-                text = "\n".join((*rows, *_beside(look, sheet.title)))
-                if look.is_hidden:
+                layout = layouts.get(sheet.title, _SheetLayout())
+                rows = _lines(_rows(sheet, formulas), layout, book.epoch)
+                text = "\n".join((*rows, *_extra_text(layout, sheet.title)))
+                if layout.is_hidden:
                     text = f"(hidden sheet)\n{text}"
                 into.add(LocationKind.SHEET, text, sheet.title)
             if len(book.worksheets) < len(book.sheetnames):
@@ -97,30 +97,34 @@ def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
 def _has_open_formulas(source: Path | BinaryIO, most_unpacked: int) -> bool:
     """Return whether there are formulas without results, which some programs do not compute."""
     package = Package(source, most_unpacked)
-    sheets = (it for it in package.names if it.startswith("xl/worksheets/"))
+    sheets = (name for name in package.names if name.startswith("xl/worksheets/"))
     try:
-        return any(package.has(it, _OPEN_FORMULA, _MOST_OPEN) for it in sheets)
+        return any(package.has(sheet, _OPEN_FORMULA, _MOST_OPEN) for sheet in sheets)
     finally:
         package.close()
 
 
-def _looks(source: Path | BinaryIO, most_unpacked: int, unread: set[Unread]) -> dict[str, _Look]:
+def _layouts(
+    source: Path | BinaryIO, most_unpacked: int, unread: set[Unread]
+) -> dict[str, _SheetLayout]:
     """Read what is hidden in each sheet, and what is beside its cells."""
     package = Package(source, most_unpacked)
     try:
         related = package.related(XLSX_START)
         found = {}
         for sheet in package.bare_tree(XLSX_START).iter("sheet"):
-            look = found[sheet.get("name", "")] = _Look(sheet.get("state", "visible") != "visible")
+            layout = found[sheet.get("name", "")] = _SheetLayout(
+                sheet.get("state", "visible") != "visible"
+            )
             kind, name = related.get(sheet.get("id", ""), ("", ""))
             if kind != "worksheet" or name not in package:
                 continue
-            package.feed(name, _SheetReader(look))
+            package.feed(name, _SheetReader(layout))
             for other, part in package.related(name).values():
                 if other in _COMMENTS:
                     unread.add(Unread.COMMENTS)
                 elif other == "drawing" and part in package:
-                    look.drawn = drawn_words(package, part, unread)
+                    layout.drawn = drawn_words(package, part, unread)
         return found
     finally:
         package.close()
@@ -129,8 +133,8 @@ def _looks(source: Path | BinaryIO, most_unpacked: int, unread: set[Unread]) -> 
 class _SheetReader(XmlReader):
     """Reads which rows and columns are hidden, and the headers and footers."""
 
-    def __init__(self, look: _Look) -> None:
-        self._look = look
+    def __init__(self, layout: _SheetLayout) -> None:
+        self._layout = layout
         self._row = 0
         self._cell = self._margin = ""
         self._pieces: list[tuple[Shift, str]] | None = None
@@ -146,13 +150,13 @@ class _SheetReader(XmlReader):
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
         match tag:
             case "row":
-                self._row = _whole(attributes.get("r", ""), self._row + 1)
+                self._row = _integer(attributes.get("r", ""), self._row + 1)
                 if _is_hidden(attributes, "ht"):
-                    self._look.rows.add(self._row)
+                    self._layout.rows.add(self._row)
             case "col" if _is_hidden(attributes, "width"):
-                first = _whole(attributes.get("min", ""), 0)
-                last = min(_whole(attributes.get("max", ""), 0), _MOST_COLUMNS)
-                self._look.columns.update(range(first, last + 1))
+                first = _integer(attributes.get("min", ""), 0)
+                last = min(_integer(attributes.get("max", ""), 0), _MOST_COLUMNS)
+                self._layout.columns.update(range(first, last + 1))
             case "is":
                 self._pieces = []
             case "r":
@@ -167,12 +171,12 @@ class _SheetReader(XmlReader):
             self._margin = ""
         elif tag == "is" and self._pieces is not None:
             if any(shift for shift, _ in self._pieces):
-                self._look.shifted[self._cell] = in_line(self._pieces)
+                self._layout.shifted[self._cell] = in_line(self._pieces)
             self._pieces = None
 
     def data(self, text: str) -> None:
         if self._margin:
-            margins = self._look.margins
+            margins = self._layout.margins
             margins[self._margin] = margins.get(self._margin, "") + text
         elif self._pieces is not None:
             self._pieces.append((self._shift, text))
@@ -182,22 +186,22 @@ def _is_hidden(attributes: Mapping[str, str], size: str) -> bool:
     return attributes.get("hidden", "") not in _OFF or attributes.get(size) == "0"
 
 
-def _whole(text: str, otherwise: int) -> int:
+def _integer(text: str, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else otherwise
 
 
-def _beside(look: _Look, title: str) -> Iterator[str]:
+def _extra_text(layout: _SheetLayout, title: str) -> Iterator[str]:
     """Yield the text beside the cells of a sheet: shapes, headers and footers."""
-    if look.drawn:
-        yield f"\n(beside the cells)\n{look.drawn}"
+    if layout.drawn:
+        yield f"\n(beside the cells)\n{layout.drawn}"
     for kind in ("Header", "Footer"):
         texts = dict.fromkeys(
-            " ".join(_MARGIN_CODE.sub(lambda it: _of_margin(it, title), text).split())
-            for name, text in look.margins.items()
+            " ".join(_MARGIN_CODE.sub(lambda match: _of_margin(match, title), text).split())
+            for name, text in layout.margins.items()
             if name.endswith(kind)
         )
-        if said := "\n".join(filter(None, texts)):
-            yield f"\n({kind.lower()})\n{said}"
+        if joined := "\n".join(filter(None, texts)):
+            yield f"\n({kind.lower()})\n{joined}"
 
 
 def _of_margin(code: re.Match[str], title: str) -> str:
@@ -220,23 +224,25 @@ def _rows(sheet: Any, formulas: Any) -> Iterator[Sequence[object]]:
         ]
 
 
-def _lines(rows: Iterable[Sequence[object]], look: _Look, epoch: datetime) -> Iterator[str]:
+def _lines(
+    rows: Iterable[Sequence[object]], layout: _SheetLayout, epoch: datetime
+) -> Iterator[str]:
     """Write each row as a line; hidden cells are at its end."""
     for number, row in enumerate(rows, 1):
-        shown: list[str] = []
+        cells: list[str] = []
         hidden: list[str] = []
         for column, cell in enumerate(row, 1):
-            text = _shown(cell, epoch)
-            if look.shifted:
-                text = look.shifted.get(f"{_letters(column)}{number}", text)
-            if column not in look.columns:
-                shown.append(text)
+            text = _cell_text(cell, epoch)
+            if layout.shifted:
+                text = layout.shifted.get(f"{_letters(column)}{number}", text)
+            if column not in layout.columns:
+                cells.append(text)
             elif text:
                 hidden.append(f"{_letters(column)}: {text}")
-        line = "\t".join(shown).rstrip()
+        line = "\t".join(cells).rstrip()
         if hidden:
             line += f"\t(hidden column {'; '.join(hidden)})"
-        if number in look.rows and line:
+        if number in layout.rows and line:
             line += "\t(hidden row)"
         if line:
             yield line
@@ -250,7 +256,7 @@ def _letters(column: int) -> str:
     return name
 
 
-def _shown(cell: object, epoch: datetime) -> str:
+def _cell_text(cell: object, epoch: datetime) -> str:
     value = getattr(cell, "value", None)
     if value is None:
         return ""

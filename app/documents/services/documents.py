@@ -49,11 +49,11 @@ class Documents:
 
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
         """Read a file to attach to a message. Raises DocumentNotRead and Cancelled."""
-        name = "".join(it if it.isprintable() else " " for it in path.name)
+        name = "".join(character if character.isprintable() else " " for character in path.name)
         if path.is_dir():
             raise DocumentNotRead(
                 N_("{name} cannot be attached.", name=name),
-                N_("It is a folder, and a message takes files."),
+                N_("It is a folder, and only files can be attached."),
                 N_("Choose those files in it that your question is about."),
             )
         return AttachedFile(name, self._reader.read(path, cancel))
@@ -88,7 +88,7 @@ class Documents:
             return b""
         return read.media if read.kind is kind else b""
 
-    def made(self, name: str, data: bytes) -> AttachedFile:
+    def from_bytes(self, name: str, data: bytes) -> AttachedFile:
         """Attach a picture or a sound that was made here for the engines, without a file.
 
         Raises DocumentNotRead.
@@ -99,7 +99,7 @@ class Documents:
         if kind is None or not (size or seconds):
             raise DocumentNotRead(
                 N_("{name} cannot be attached.", name=name),
-                N_("It is no picture or sound that Hearth can read."),
+                N_("It is not a picture or sound that Hearth can read."),
                 N_("Save it as a file in its own program, and attach that."),
             )
         document = Document(
@@ -114,7 +114,7 @@ class Documents:
         )
         return AttachedFile(name, document)
 
-    def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
+    def save_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
         """Copy the files of a saved message, so that their pages can be shown later.
 
         Neither the answer nor the chat needs a copy, only the text. Pictures and sounds are not
@@ -125,16 +125,16 @@ class Documents:
             if file.document.medium is not None:
                 continue
             try:
-                same = self._copies.keep(path, file.document.sha256)
+                is_copied = self._copies.save(path, file.document.sha256)
             except OSError as error:
                 _log.warning("an attached file was not copied: %s", error)
             else:
-                if not same:
+                if not is_copied:
                     _log.warning("an attached file has changed since it was read")
 
     def state_of(self, sha256: str) -> CopyState:
         """Return whether a file can be viewed as it was read. Its hash is computed once."""
-        states = [self._copies.state(sha256), *(it for _, it in self._originals_of(sha256))]
+        states = [self._copies.state(sha256), *(state for _, state in self._originals_of(sha256))]
         return min(states, key=("here", "changed", "missing").index)
 
     def copy_of(self, sha256: str) -> Path | None:

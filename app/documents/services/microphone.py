@@ -14,12 +14,12 @@ class SystemMicrophone:
     """The system's default microphone."""
 
     @contextmanager
-    def opened(self, heard: Callable[[bytes], None]) -> Iterator[None]:
+    def opened(self, on_sound: Callable[[bytes], None]) -> Iterator[None]:
         """Call `heard` with samples during the block. Raises MicrophoneNotUsable."""
         import miniaudio
 
         # Without a device, the null backend would return silence.
-        real = [it for it in miniaudio.Backend if it is not miniaudio.Backend.NULL]
+        real = [backend for backend in miniaudio.Backend if backend is not miniaudio.Backend.NULL]
         try:
             device = miniaudio.CaptureDevice(
                 input_format=miniaudio.SampleFormat.SIGNED16,
@@ -31,20 +31,20 @@ class SystemMicrophone:
         except miniaudio.MiniaudioError as error:
             raise MicrophoneNotUsable(
                 N_("The microphone cannot be used."),
-                N_("There is none, or the system keeps it from Hearth."),
+                N_("There is none, or the system does not let Hearth use it."),
                 N_("Connect one, or let Hearth use it in the system's settings, then try again."),
             ) from error
         with closing(device):
-            device.start(_passed_on(heard))
+            device.start(_passed_on(on_sound))
             yield
 
 
-def _passed_on(heard: Callable[[bytes], None]) -> Generator[None, bytes, None]:
+def _passed_on(on_sound: Callable[[bytes], None]) -> Generator[None, bytes, None]:
     """Return a started generator that miniaudio sends samples to."""
 
     def receive() -> Generator[None, bytes, None]:
         while True:
-            heard(bytes((yield)))
+            on_sound(bytes((yield)))
 
     receiver = receive()
     next(receiver)

@@ -52,7 +52,7 @@ class Pages:
         """Open the stored content of a file. Raises DocumentGone."""
         document = self._read([sha256]).get(sha256)
         if document is None:
-            raise _gone(name)
+            raise _document_gone(name)
         return OpenedFile(name, document, self._documents.state_of(sha256))
 
     def draw(
@@ -69,14 +69,14 @@ class Pages:
         """
         path = self._documents.copy_of(file.document.sha256)
         if path is None:
-            raise _gone(file.name)
+            raise _document_gone(file.name)
         section = file.document.sections[place.number - 1]
         return self._drawer.draw(path, file.name, section, width, spans, cancel)
 
 
-def _gone(name: str) -> DocumentGone:
+def _document_gone(name: str) -> DocumentGone:
     return DocumentGone(
         N_("{name} cannot be shown.", name=name),
-        N_("The file is not kept any more; it went with the messages that it belonged to."),
+        N_("The file is no longer stored; it was deleted with its messages."),
         N_("Attach it again."),
     )

@@ -28,7 +28,7 @@ _WIDTH: Final = 2
 class Microphone(Protocol):
     """Opens the system's microphone; see `app.documents.services.microphone`."""
 
-    def opened(self, heard: Callable[[bytes], None]) -> AbstractContextManager[None]:
+    def opened(self, on_sound: Callable[[bytes], None]) -> AbstractContextManager[None]:
         """Call `heard` with 16-bit samples at `RATE` as they come, while it is open.
 
         `heard` is called from any thread. Raises MicrophoneNotUsable.
@@ -37,7 +37,7 @@ class Microphone(Protocol):
 
 
 @dataclass(frozen=True)
-class Heard:
+class RecordingProgress:
     """The progress of a recording.
 
     Attributes:
@@ -56,7 +56,7 @@ class Recorder:
         self._microphone = microphone
         self._most = int(most_s * RATE) * _WIDTH
 
-    def record(self, stop: CancelToken) -> Iterator[Heard]:
+    def record(self, stop: CancelToken) -> Iterator[RecordingProgress]:
         """Record until `stop` is set or the maximum is reached; yield the sound at the end.
 
         Raises MicrophoneNotUsable and NothingHeard.
@@ -65,22 +65,23 @@ class Recorder:
         samples = bytearray()
         with self._microphone.opened(pieces.put):
             while len(samples) < self._most and not stop.wait(_LOOK_S):
-                _take(pieces, samples)
-                yield Heard(_seconds(samples))
-        _take(pieces, samples)
+                _drain(pieces, samples)
+                yield RecordingProgress(_seconds(samples))
+        _drain(pieces, samples)
         del samples[self._most :]
         if not any(samples):
             raise NothingHeard(
                 N_("Nothing was recorded."),
                 N_(
-                    "The microphone gave no sound: it is muted, or the system keeps it from Hearth."
+                    "The microphone gave no sound: it is muted, or the system does not let Hearth "
+                    "use it."
                 ),
                 N_("Check the microphone in the system's settings, then record again."),
             )
-        yield Heard(_seconds(samples), _wav(samples))
+        yield RecordingProgress(_seconds(samples), _wav(samples))
 
 
-def _take(pieces: queue.SimpleQueue[bytes], samples: bytearray) -> None:
+def _drain(pieces: queue.SimpleQueue[bytes], samples: bytearray) -> None:
     while not pieces.empty():
         samples += pieces.get()
 

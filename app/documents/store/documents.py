@@ -94,7 +94,10 @@ class DocumentStore:
                     media = db.execute(
                         "SELECT page, data FROM media WHERE document = ?", (sha256,)
                     ).fetchall()
-                    found[sha256] = row["content"], {it["page"]: it["data"] for it in media}
+                    found[sha256] = (
+                        row["content"],
+                        {medium["page"]: medium["data"] for medium in media},
+                    )
         return {sha256: _document(content, media) for sha256, (content, media) in found.items()}
 
     def hashes(self) -> set[str]:
@@ -108,7 +111,9 @@ def _document(content: bytes, media: Mapping[int, bytes]) -> Document:
     from app.documents.values.documents import document_from
 
     document = document_from(json.loads(zlib.decompress(content)))
-    pages = (replace(it, data=media[it.number]) for it in document.pages if it.number in media)
+    pages = (
+        replace(page, data=media[page.number]) for page in document.pages if page.number in media
+    )
     return replace(document, media=media.get(0, b""), pages=tuple(pages))
 
 
@@ -133,7 +138,7 @@ class FileCopies:
         self._own: dict[str, Path] = {}
         self._same: dict[Path, tuple[int, int, str]] = {}
 
-    def keep(self, path: Path, sha256: str) -> bool:
+    def save(self, path: Path, sha256: str) -> bool:
         """Copy a file unless it is here already. Raises OSError.
 
         Returns:

@@ -66,10 +66,10 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> Rank
         if not words:
             return []
         counted = "SELECT count(*) FROM passages WHERE passages MATCH ?"
-        counts = counts_of(words, lambda it: int(db.execute(counted, (it,)).fetchone()[0]))
+        counts = counts_of(words, lambda word: int(db.execute(counted, (word,)).fetchone()[0]))
         rows = db.execute(
             "SELECT rowid, rank FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?",
-            (" OR ".join(it.match for it in counts), most),
+            (" OR ".join(count.match for count in counts), most),
         ).fetchall()
         named = with_names(db, "passages", words)
     return weighed(rows, counts, added.rowcount, named)
@@ -86,11 +86,11 @@ def with_names(db: sqlite3.Connection, table: str, words: Iterable[QuestionWord]
         words: The words of the question.
     """
     matching = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608  our own words
-    names = [f"({_either(it.forms)})" for it in words if it.names][:_MOST_PARTS]
-    there = [name for name in names if db.execute(f"{matching} LIMIT 1", (name,)).fetchone()]
-    if not there:
+    names = [f"({_either(word.forms)})" for word in words if word.names][:_MOST_PARTS]
+    present = [name for name in names if db.execute(f"{matching} LIMIT 1", (name,)).fetchone()]
+    if not present:
         return frozenset()
-    rows = db.execute(f"{matching} LIMIT ?", (" AND ".join(there), _NAMED + 1)).fetchall()
+    rows = db.execute(f"{matching} LIMIT ?", (" AND ".join(present), _NAMED + 1)).fetchall()
     return frozenset(number for (number,) in rows) if len(rows) <= _NAMED else frozenset()
 
 
@@ -113,8 +113,8 @@ def weighed(
             name.
     """
     whole = sum(
-        part.counts * max(math.log((passages - it + 0.5) / (it + 0.5)), _LEAST)
-        for part, it in counts.items()
+        part.counts * max(math.log((passages - count + 0.5) / (count + 0.5)), _LEAST)
+        for part, count in counts.items()
     )
     return [
         (int(number), 1.0 if number in named else min(1.0, -rank / max(whole, _LEAST)) ** 2)
@@ -149,7 +149,11 @@ def _part(word: QuestionWord) -> QueryPart:
         return QueryPart(f"{either} *" if word.begins else either, _OF_A_PAIR * len(word.forms))
     first = word.forms[0]
     stem = first[-1][: max(_SHORTEST_STEM, len(first[-1]) - _ENDING)]
-    if len(first) > 1 or len(stem) < _SHORTEST_STEM or any(it.isdigit() for it in stem):
+    if (
+        len(first) > 1
+        or len(stem) < _SHORTEST_STEM
+        or any(character.isdigit() for character in stem)
+    ):
         return QueryPart(either)
     return QueryPart(f'{either} OR "{stem}" *', 2)  # the whole word counts twice
 

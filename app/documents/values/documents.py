@@ -192,6 +192,7 @@ class PagePicture:
 
     @cached_property
     def medium(self) -> Medium:
+        """The page as a picture for a model."""
         return _medium("image", self.data)
 
 
@@ -272,9 +273,9 @@ class Document:
         for begin, section in zip(self._starts[first:], self.sections[first:], strict=True):
             if begin >= end:
                 return
-            here, there = max(start - begin, 0), min(end - begin, len(section.text))
-            if here < there:
-                yield TextSpan(section.place, here, there)
+            inner_start, inner_end = max(start - begin, 0), min(end - begin, len(section.text))
+            if inner_start < inner_end:
+                yield TextSpan(section.place, inner_start, inner_end)
 
 
 def _medium(kind: MediaKind, data: bytes) -> Medium:
@@ -325,7 +326,7 @@ def _length(text: str) -> int:
 def _last_end(text: str, start: int, most: int) -> int | None:
     """Return the end of the last paragraph, line, sentence or word in a range; None if none."""
     for ends in _ENDS:
-        found = [it.end() for it in ends.finditer(text, start, most)]
+        found = [match.end() for match in ends.finditer(text, start, most)]
         if found:
             return found[-1]
     return None
@@ -381,6 +382,7 @@ class Attachment:
 
     @classmethod
     def of(cls, name: str, document: Document) -> Attachment:
+        """Describe a document that was read, without its text."""
         return cls(
             name,
             document.sha256,
@@ -405,6 +407,7 @@ class AttachedFile:
 
     @property
     def attachment(self) -> Attachment:
+        """The file without its text, as stored with a message."""
         return Attachment.of(self.name, self.document)
 
 
@@ -467,7 +470,7 @@ Origin = Literal["user", "app", "file", "picture", "sound", "tool"]
 Content of a file, a picture, a sound or a tool is never an instruction.
 """
 
-SHOWN: Final[Mapping[Origin, MediaKind]] = {"picture": "image", "sound": "audio"}
+MEDIA_ORIGINS: Final[Mapping[Origin, MediaKind]] = {"picture": "image", "sound": "audio"}
 """The origins that a model sees or hears, and the engines' names for their media."""
 
 
@@ -519,20 +522,20 @@ def prompt_parts(
     question: str,
     sources: Sequence[PromptSource],
     documents: Mapping[str, Document],
-    taken: Container[MediaKind] = ("image", "audio"),
+    supported: Container[MediaKind] = ("image", "audio"),
 ) -> tuple[PromptPart, ...]:
     """Write a question with the parts of files that go with it.
 
     Args:
         sources: The parts.
         documents: The files by SHA-256.
-        taken: The media that the model accepts; a sentence replaces all others.
+        supported: The media that the model accepts; a sentence replaces all others.
     """
-    words = [it for it in sources if it.origin not in SHOWN]
+    words = [source for source in sources if source.origin not in MEDIA_ORIGINS]
     parts = list(_file_parts(words, documents))
     if parts:
         parts.insert(0, PromptPart("app", INTRODUCTION))
-    media = list(_media_parts(sources, documents, taken))
+    media = list(_media_parts(sources, documents, supported))
     if len(media) == 1 and not parts and media[0].medium is not None:
         media = [replace(media[0], text="")]  # a single picture or sound needs no name
     return (*parts, *media, PromptPart("user", question))
@@ -549,12 +552,12 @@ def prompt_message(
     question: str,
     sources: Sequence[PromptSource],
     documents: Mapping[str, Document],
-    taken: Container[MediaKind] = ("image", "audio"),
+    supported: Container[MediaKind] = ("image", "audio"),
 ) -> tuple[str, tuple[Medium, ...]]:
     """Return the parts from `prompt_parts` as one text, and the media with positions in it."""
     text = ""
     media: list[Medium] = []
-    for part in prompt_parts(question, sources, documents, taken):
+    for part in prompt_parts(question, sources, documents, supported):
         if text and part.text:
             text += "\n\n"
         text += part.text
@@ -566,22 +569,24 @@ def prompt_message(
 def _media_parts(
     sources: Sequence[PromptSource],
     documents: Mapping[str, Document],
-    taken: Container[MediaKind],
+    supported: Container[MediaKind],
 ) -> Iterator[PromptPart]:
     """Write pictures and sounds, each with its name, because there can be several."""
     for source in sources:
-        document, kind = documents.get(source.document), SHOWN.get(source.origin)
+        document, kind = documents.get(source.document), MEDIA_ORIGINS.get(source.origin)
         if document is None or kind is None:
             continue
         medium = document.medium
         name = source.name
         if source.place:
-            page = next((it for it in document.pages if it.number == source.place), None)
+            page = next(
+                (scanned for scanned in document.pages if scanned.number == source.place), None
+            )
             medium = page.medium if page is not None else None
             name = f"{name}, page {source.place}"
         if medium is None:
             continue
-        if medium.kind in taken:
+        if medium.kind in supported:
             yield PromptPart(source.origin, f"{name}:", medium)
         else:
             yield PromptPart("app", f"{name} is a {source.origin}, which is left out here.")
@@ -634,51 +639,56 @@ def _scanned(name: str, document: Document) -> str:
 def _file_parts(
     sources: Sequence[PromptSource], documents: Mapping[str, Document]
 ) -> Iterator[PromptPart]:
-    for (digest, name), group in groupby(sources, lambda it: (it.document, it.name)):
+    for (digest, name), group in groupby(sources, lambda source: (source.document, source.name)):
         document = documents.get(digest)
         if document is None:
             continue
         chosen = list(group)
-        for said in left_out(name, document):
-            yield PromptPart("app", said)
-        if any(not it.place for it in chosen):
+        for note in left_out(name, document):
+            yield PromptPart("app", note)
+        if any(not source.place for source in chosen):
             for section in document.sections:
                 if section.text.strip():
-                    yield _told(name, section.place, section.text)
+                    yield _text_part(name, section.place, section.text)
             continue
         share = share_of(AttachedFile(name, document), chosen)
         why = " Nothing in it matches the question: this is its beginning." * share.unmatched
         yield PromptPart("app", f"Of {name}, {share} are here.{why}")
-        for it in chosen:
-            if not 0 < it.place <= len(document.sections):
+        for source in chosen:
+            if not 0 < source.place <= len(document.sections):
                 continue  # an imported chat is untrusted
-            section = document.sections[it.place - 1]
-            yield _told(name, section.place, section.text[it.start : it.end])
+            section = document.sections[source.place - 1]
+            yield _text_part(name, section.place, section.text[source.start : source.end])
 
 
 def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt."""
     document = file.document
-    mine = [it for it in sources if it.document == document.sha256]
-    shown = {it.place for it in mine if it.origin in SHOWN}
-    whole = any(not it.place for it in mine) or len(shown) == len(document.sections) > 0
+    of_file = [source for source in sources if source.document == document.sha256]
+    shown_places = {it.place for it in of_file if it.origin in MEDIA_ORIGINS}
+    whole = (
+        any(not source.place for source in of_file)
+        or len(shown_places) == len(document.sections) > 0
+    )
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
-    unseen = _unseen(len(document.scanned), of, len(shown))
-    places = of if whole else len({it.place for it in mine})
-    unmatched = any(it.unmatched for it in mine)
+    unseen = _unseen(len(document.scanned), of, len(shown_places))
+    places = of if whole else len({source.place for source in of_file})
+    unmatched = any(source.unmatched for source in of_file)
     return FileShare(file.name, kind, places, of, whole, unseen, unmatched)
 
 
-def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
+def share_of_attachment(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     """Compute how much of a file is among the sources of a prompt, without its text."""
-    mine = [it for it in sources if it.document == file.sha256]
-    whole = any(not it.place for it in mine)
-    told = file.places if whole else len({it.place for it in mine})
-    shown = len({it.place for it in mine if it.origin in SHOWN})
-    unseen = _unseen(file.scanned, file.places, shown)
-    unmatched = any(it.unmatched for it in mine)
-    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen, unmatched)
+    of_file = [source for source in sources if source.document == file.sha256]
+    whole = any(not source.place for source in of_file)
+    sent_places = file.places if whole else len({source.place for source in of_file})
+    shown_places = len({source.place for source in of_file if source.origin in MEDIA_ORIGINS})
+    unseen = _unseen(file.scanned, file.places, shown_places)
+    unmatched = any(source.unmatched for source in of_file)
+    return FileShare(
+        file.name, file.kind.location, sent_places, file.places, whole, unseen, unmatched
+    )
 
 
 def _unseen(scanned: int, places: int, shown: int) -> int:
@@ -704,7 +714,7 @@ def location_words(place: Location) -> str:
     return N_(_PLACES[place.kind], number=place.number)
 
 
-def _told(name: str, place: Location, text: str) -> PromptPart:
+def _text_part(name: str, place: Location, text: str) -> PromptPart:
     """Write a text with its place; the name of a sheet or an attachment comes with the text."""
     own = ""
     if place.kind is LocationKind.SHEET:
@@ -793,7 +803,7 @@ def document_from(values: Mapping[str, Any]) -> Document:
         DocumentKind(values["kind"]),
         _hash(values["sha256"]),
         int(values["size"]),
-        tuple(section_from(it) for it in values["sections"]),
+        tuple(section_from(section) for section in values["sections"]),
         tuple(int(number) for number in values["scanned"]),
         _bytes(values.get("media", "")),
         int(values.get("width", 0)),
@@ -806,8 +816,8 @@ def document_from(values: Mapping[str, Any]) -> Document:
 
 def unread_from(values: Iterable[object]) -> tuple[Unread, ...]:
     """Read the parts of a file that were left out; unknown ones from later Hearths are ignored."""
-    given = set(values)
-    return tuple(it for it in Unread if it.value in given)
+    known = set(values)
+    return tuple(reason for reason in Unread if reason.value in known)
 
 
 def _page_from(values: Mapping[str, Any]) -> PagePicture:

@@ -39,32 +39,34 @@ def in_line(pieces: Iterable[tuple[Shift, str]]) -> str:
 
     Neighbours with the same shift are one piece.
     """
-    found = [(it, "".join(text for _, text in group)) for it, group in groupby(pieces, _shift_of)]
+    found = [
+        (shift, "".join(text for _, text in group)) for shift, group in groupby(pieces, _shift_of)
+    ]
     line = ""
     for number, (shift, text) in enumerate(found):
         if not shift or not text.strip():
             line += text
             continue
-        behind = found[number + 1][1] if number + 1 < len(found) else ""
-        line += shifted(line, shift, text.strip(), behind)
-        line += " " if text[-1].isspace() and not behind[:1].isspace() else ""
+        after = found[number + 1][1] if number + 1 < len(found) else ""
+        line += shifted(line, shift, text.strip(), after)
+        line += " " if text[-1].isspace() and not after[:1].isspace() else ""
     return line
 
 
-def shifted(before: str, shift: Shift, text: str, behind: str = "") -> str:
+def shifted(before: str, shift: Shift, text: str, after: str = "") -> str:
     """Write a superscript or subscript after another text.
 
     Args:
         before: The text before it.
-        behind: The text after it.
+        after: The text after it.
     """
     if signs := _translated(text, _RAISED if shift == "raised" else _LOWERED):
         return signs
     if shift == "raised" and _is_plain(before, text):
         return text
     sign = "^" if shift == "raised" else "_"
-    alone = _ONE.fullmatch(text) and not behind[:1].isalnum()
-    return f"{sign}{text}" if alone else f"{sign}({text})"
+    is_single = _ONE.fullmatch(text) and not after[:1].isalnum()
+    return f"{sign}{text}" if is_single else f"{sign}({text})"
 
 
 def _is_plain(before: str, text: str) -> bool:
@@ -78,7 +80,9 @@ def _is_plain(before: str, text: str) -> bool:
 
 
 def _translated(text: str, signs: dict[int, str]) -> str:
-    return text.translate(signs) if all(ord(it) in signs for it in text.strip()) else ""
+    return (
+        text.translate(signs) if all(ord(character) in signs for character in text.strip()) else ""
+    )
 
 
 def _shift_of(piece: tuple[Shift, str]) -> Shift:

@@ -59,7 +59,7 @@ class Viewing(QObject):
             return
         token = self._token = CancelToken()
 
-        def keep(page: DrawnPage) -> None:
+        def store(page: DrawnPage) -> None:
             self._drawn[key] = page
             while len(self._drawn) > _REMEMBERED:
                 self._drawn.popitem(last=False)
@@ -71,7 +71,7 @@ class Viewing(QObject):
                 failed(error)
 
         self._tasks.run(
-            lambda: self._pages.draw(file, place, width, spans, token), keep, fail, on=VIEWING
+            lambda: self._pages.draw(file, place, width, spans, token), store, fail, on=VIEWING
         )
 
     def stop(self) -> None:

@@ -38,7 +38,7 @@ class ExportDialog(FormDialog):
             words = self.tr("Export “{title}”").format(title=title)
         else:
             words = self.tr("Export {count} chats").format(count=figure(count))
-        save = UserAction("exportGo", "", self.tr("Choose where…"), self._go)
+        save = UserAction("exportGo", "", self.tr("Choose where…"), self._accept)
         super().__init__("exportDialog", words, save, "exportCancel", width=440, parent=parent)
         self._choose = choose
         self._kind = ComboBox()
@@ -46,14 +46,14 @@ class ExportDialog(FormDialog):
         self._kind.setAccessibleName(self.tr("Format"))
         for kind, name in (("md", "Markdown"), ("html", "HTML"), ("pdf", "PDF"), ("json", "JSON")):
             self._kind.addItem(name, kind)
-        self._said = Label("", "small", name="exportSaid", wrap=True)
+        self._description = Label("", "small", name="exportSaid", wrap=True)
         self._reasoning, reasoning = self._switch(
             "exportReasoning", self.tr("Include the model’s reasoning")
         )
         self._branches, branches = self._switch("exportBranches", self.tr("Include all branches"))
         self._one_file, one_file = self._switch("exportOneFile", self.tr("All chats in one file"))
         together = boxed(one_file)
-        parts = self._kind, self._said, reasoning, branches, together
+        parts = self._kind, self._description, reasoning, branches, together
         self.lay_out(*parts, first=self._kind)
         together.setVisible(count > 1)
         self._kind.currentIndexChanged.connect(self._show_kind)
@@ -71,20 +71,20 @@ class ExportDialog(FormDialog):
     def _show_kind(self) -> None:
         """Explain the chosen format; for JSON, which always has everything, fix the switches on."""
         kind = self._chosen()
-        said: dict[ExportKind, str] = {
+        descriptions: dict[ExportKind, str] = {
             "md": self.tr("Plain text that most programs can read."),
             "html": self.tr("One page for a browser, with colours and formulas."),
             "pdf": self.tr("Pages to print or to send."),
             "json": self.tr("Everything; Hearth can import it again without loss."),
         }
-        self._said.setText(said[kind])
-        self._kind.setAccessibleDescription(said[kind])
+        self._description.setText(descriptions[kind])
+        self._kind.setAccessibleDescription(descriptions[kind])
         for switch in (self._reasoning, self._branches):
             switch.setEnabled(kind != "json")
             if kind == "json":
                 switch.setChecked(True)
 
-    def _go(self) -> None:
+    def _accept(self) -> None:
         options = ExportOptions(
             self._chosen(), self._reasoning.isChecked(), self._branches.isChecked()
         )

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.exchange.pages.report_words import sentences, told
+from app.exchange.pages.report_words import report_text, sentences
 from app.exchange.values.recognise import PROGRAMS
 from app.exchange.values.report import FileReport
 from app.kit.look.format import figure
@@ -39,13 +39,13 @@ class ImportDialog(EnterDialog):
 
     Signals:
         chosen(paths): The user chose files or folders to read.
-        go(): The user wants to import the chats found.
+        confirmed(): The user wants to import the chats found.
         undo(): The user wants to undo the import.
         show_chats(): The user wants to see the imported chats.
     """
 
     chosen = Signal(object)
-    go = Signal()
+    confirmed = Signal()
     undo = Signal()
     show_chats = Signal()
 
@@ -57,7 +57,7 @@ class ImportDialog(EnterDialog):
         self._reports: Sequence[FileReport] = ()
         self._step: Step = "choose"
         self._title = Label(self.windowTitle(), "title", name="importTitle", wrap=True)
-        self._said = Label("", "muted", name="importSaid", wrap=True)
+        self._note_line = Label("", "muted", name="importSaid", wrap=True)
         self._busy = QProgressBar()
         self._busy.setObjectName("importBusy")
         self._busy.setAccessibleName(self.tr("Reading"))
@@ -68,89 +68,89 @@ class ImportDialog(EnterDialog):
         self._middle.addWidget(self._choices())
         self._middle.addWidget(self._list)
         self._copy = self._button("importCopy", self.tr("Copy the report"), self._copy_report)
-        self._undo = self._button("importUndo", self.tr("Undo the import"), self._take_back)
+        self._undo = self._button("importUndo", self.tr("Undo the import"), self._ask_undo)
         self._close = self._button("importClose", self.tr("Cancel"), self.reject)
-        self._go = self._button("importGo", self.tr("Import"), self._main)
-        self._go.setProperty("look", "primary")
+        self._import = self._button("importGo", self.tr("Import"), self._main)
+        self._import.setProperty("look", "primary")
         column = QVBoxLayout(self)
         column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
-        for widget in (self._title, self._said, self._busy):
+        for widget in (self._title, self._note_line, self._busy):
             column.addWidget(widget)
         column.addWidget(self._middle, 1)
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self._copy)
         row.addStretch(1)
-        for button in (self._undo, self._close, self._go):
+        for button in (self._undo, self._close, self._import):
             row.addWidget(button)
         column.addLayout(row)
         self.show_choice()
 
     def show_choice(self) -> None:
         """Show the choice of files."""
-        said = self.tr(
+        note = self.tr(
             "Chats of these programs can be imported: {programs}. Nothing leaves this computer."
         )
-        self._show("choose", self.tr("Import chats"), said.format(programs=", ".join(PROGRAMS)))
+        self._show("choose", self.tr("Import chats"), note.format(programs=", ".join(PROGRAMS)))
 
     def show_reading(self, count: int) -> None:
         """Show how many files have been read."""
-        said = self.tr("Files read: {count}").format(count=figure(count)) if count else ""
-        self._show("reading", self.tr("Looking for chats…"), said)
+        note = self.tr("Files read: {count}").format(count=figure(count)) if count else ""
+        self._show("reading", self.tr("Looking for chats…"), note)
 
     def show_preview(self, reports: Sequence[FileReport]) -> None:
         """Show what an import would do."""
-        count = sum(it.taken for it in reports)
+        count = sum(report.imported for report in reports)
         title = self.tr("Chats to import: {count}").format(count=figure(count))
         if not count:
             title = self.tr("There is nothing new to import")
         self._list.show_reports(reports, done=False)
         self._reports = reports
-        said = ""
+        note = ""
         if count:
-            said = self.tr("They go into folders of their own, and one click undoes the import.")
-        elif not any(it.here for it in reports):
-            said = self.tr(
+            note = self.tr("They go into folders of their own, and one click undoes the import.")
+        elif not any(report.here for report in reports):
+            note = self.tr(
                 "No chats were found there. To ask about files, attach them to a message, or make a"
                 " collection of their folder on the page “Documents”."
             )
-        self._show("preview", title, said)
-        self._go.setEnabled(count > 0)
+        self._show("preview", title, note)
+        self._import.setEnabled(count > 0)
 
     def show_done(self, reports: Sequence[FileReport]) -> None:
         """Show what an import has done."""
-        count = sum(it.taken for it in reports)
+        count = sum(report.imported for report in reports)
         self._list.show_reports(reports, done=True)
         self._reports = reports
         self._show("done", self.tr("Chats imported: {count}").format(count=figure(count)), "")
 
-    def _show(self, step: Step, title: str, said: str) -> None:
+    def _show(self, step: Step, title: str, note: str) -> None:
         self._step = step
         self._title.setText(title)
-        self._said.setText(said)
-        self._said.setVisible(bool(said))
+        self._note_line.setText(note)
+        self._note_line.setVisible(bool(note))
         self._busy.setVisible(step == "reading")
         self._middle.setCurrentIndex(1 if step in ("preview", "done") else 0)
         self._middle.setVisible(step != "reading")
         self._copy.setVisible(step in ("preview", "done"))
         self._undo.setVisible(step == "done")
-        self._go.setVisible(step in ("preview", "done"))
+        self._import.setVisible(step in ("preview", "done"))
         self._close.setVisible(step != "done")
         words = self.tr("Import") if step == "preview" else self.tr("Show the chats")
-        self._go.setEnabled(True)
-        self._go.setText(words)
-        self._go.setAccessibleName(words)
-        self._go.setDefault(True)
-        if not self._go.isHidden():
-            self._go.setFocus()
+        self._import.setEnabled(True)
+        self._import.setText(words)
+        self._import.setAccessibleName(words)
+        self._import.setDefault(True)
+        if not self._import.isHidden():
+            self._import.setFocus()
 
     def _choices(self) -> QWidget:
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        for name, text, said, act in (
+        for name, text, description, act in (
             (
                 "importFiles",
                 self.tr("Choose files…"),
@@ -167,10 +167,10 @@ class ImportDialog(EnterDialog):
             row = QHBoxLayout()
             row.setSpacing(2 * GRID)
             button = self._button(name, text, act)
-            button.setAccessibleDescription(said)
+            button.setAccessibleDescription(description)
             button.setMinimumWidth(170)
             row.addWidget(button)
-            row.addWidget(Label(said, "small", wrap=True), 1)
+            row.addWidget(Label(description, "small", wrap=True), 1)
             column.addLayout(row)
         hint = self.tr("You can also drop them onto Hearth's window.")
         column.addWidget(Label(hint, "small", wrap=True))
@@ -196,18 +196,18 @@ class ImportDialog(EnterDialog):
 
     def _main(self) -> None:
         if self._step == "preview":
-            self._go.setEnabled(False)
-            self.go.emit()
+            self._import.setEnabled(False)
+            self.confirmed.emit()
         else:
             self.accept()
             self.show_chats.emit()
 
-    def _take_back(self) -> None:
+    def _ask_undo(self) -> None:
         self.accept()
         self.undo.emit()
 
     def _copy_report(self) -> None:
-        QGuiApplication.clipboard().setText(told(self._reports, done=self._step == "done"))
+        QGuiApplication.clipboard().setText(report_text(self._reports, done=self._step == "done"))
 
 
 class ReportList(QWidget):
@@ -246,7 +246,7 @@ class ReportList(QWidget):
 def _card(report: FileReport, *, done: bool) -> Panel:
     card = Panel("card", "importFile", margins=(2, 1.5, 2, 1.5), spacing=0.5)
     card.box.addWidget(Label(report.name, "strong", wrap=True, selectable=True))
-    said = Label("\n".join(sentences(report, done=done)), "", wrap=True, selectable=True)
-    said.setObjectName("importFileSaid")
-    card.box.addWidget(said)
+    label = Label("\n".join(sentences(report, done=done)), "", wrap=True, selectable=True)
+    label.setObjectName("importFileSaid")
+    card.box.addWidget(label)
     return card

@@ -19,13 +19,13 @@ from app.kit.notify import Notifier
 
 
 class Importer(QObject):
-    """Imports files that the user chose or that were passed to `take_dropped`.
+    """Imports files that the user chose or that were passed to `import_dropped`.
 
     Signals:
-        gone(ids): Imported chats were moved to the trash.
+        undone(ids): Imported chats were moved to the trash.
     """
 
-    gone = Signal(object)
+    undone = Signal(object)
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class Importer(QObject):
         """Let the user choose files."""
         self._open().show_choice()
 
-    def look(self, paths: Sequence[Path]) -> None:
+    def read(self, paths: Sequence[Path]) -> None:
         """Read files, and show what would be imported."""
         self._open().show_reading(0)
-        self._importing.look(paths, self._reading, self._looked, self._failed)
+        self._importing.read(paths, self._reading, self._show_reports, self._failed)
 
     def _open(self) -> ImportDialog:
         if self._dialog is None:
             dialog = ImportDialog(self._window)
-            dialog.chosen.connect(self.look)
-            dialog.go.connect(self._take_in)
+            dialog.chosen.connect(self.read)
+            dialog.confirmed.connect(self._import_chats)
             dialog.undo.connect(self._undo)
             dialog.show_chats.connect(self._show)
             dialog.finished.connect(self._closed)
@@ -67,8 +67,8 @@ class Importer(QObject):
         self._dialog.open()
         return self._dialog
 
-    def _take_in(self) -> None:
-        self._importing.take_in(self._files, self._imported, self._failed)
+    def _import_chats(self) -> None:
+        self._importing.import_chats(self._files, self._imported, self._failed)
 
     def _closed(self) -> None:
         self._importing.cancel()
@@ -77,7 +77,7 @@ class Importer(QObject):
             self._dialog = None
         self._files = ()
 
-    def take_dropped(self, path: Path) -> bool:
+    def import_dropped(self, path: Path) -> bool:
         """Take a dropped file if it contains chats; return whether it was taken.
 
         All files dropped together are read together.
@@ -85,19 +85,19 @@ class Importer(QObject):
         if not self._importing.looks_like_chats(path):
             return False
         if not self._dropped:
-            QTimer.singleShot(0, self._look_dropped)
+            QTimer.singleShot(0, self._read_dropped)
         self._dropped.append(path)
         return True
 
-    def _look_dropped(self) -> None:
+    def _read_dropped(self) -> None:
         paths, self._dropped = self._dropped, []
-        self.look(paths)
+        self.read(paths)
 
     def _reading(self, count: int) -> None:
         if self._dialog is not None:
             self._dialog.show_reading(count)
 
-    def _looked(self, files: Sequence[FileFound], reports: Sequence[FileReport]) -> None:
+    def _show_reports(self, files: Sequence[FileFound], reports: Sequence[FileReport]) -> None:
         if self._dialog is not None:
             self._files = files
             self._dialog.show_preview(reports)
@@ -110,7 +110,7 @@ class Importer(QObject):
             self._dialog.show_done(reports)
         else:
             words = self.tr("Chats imported: {count}").format(
-                count=figure(len(done.new) + len(done.back))
+                count=figure(len(done.new) + len(done.restored))
             )
             self._notifier.offer_undo(words, self._undo)
 
@@ -123,14 +123,14 @@ class Importer(QObject):
         """Move the imported chats to the trash, and remove the folders created for them."""
         chats, done = self._chats, self._last
         self._last = Imported()
-        ids = (*done.new, *done.back)
+        ids = (*done.new, *done.restored)
         chats.delete(*ids)
         for folder_id in done.folders:
             chats.remove_folder(folder_id)
-        self.gone.emit(ids)
+        self.undone.emit(ids)
         self._notifier.say(self.tr("The imported chats are in the trash."))
 
     def _show(self) -> None:
         """Open the first of the imported chats."""
-        if ids := (*self._last.new, *self._last.back):
+        if ids := (*self._last.new, *self._last.restored):
             self._navigation.open_chat(ids[0])

@@ -78,15 +78,19 @@ def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Pat
     if not painter.begin(writer):
         raise OSError(errno.EIO, "the PDF could not be begun")
     number = 0
-    for told in chats:
-        number = _print(painter, writer, told, options, number)
+    for exported in chats:
+        number = _print(painter, writer, exported, options, number)
     if not painter.end():
         raise OSError(errno.ENOSPC, "the PDF could not be written to its end")
     del timers
 
 
 def _print(
-    painter: QPainter, writer: QPdfWriter, told: ExportedChat, options: ExportOptions, number: int
+    painter: QPainter,
+    writer: QPdfWriter,
+    exported: ExportedChat,
+    options: ExportOptions,
+    number: int,
 ) -> int:
     """Print one chat.
 
@@ -104,7 +108,7 @@ def _print(
     document.setDocumentMargin(0)
     document.setPageSize(QSizeF(width, height))
     formulas = _Formulas(document)
-    document.setHtml(paper(told, options, formulas.draw))
+    document.setHtml(paper(exported, options, formulas.draw))
     context = QAbstractTextDocumentLayout.PaintContext()
     # Without a palette of its own, the text would have the colours of the window's theme.
     context.palette = QPalette(_INK, Qt.GlobalColor.white)

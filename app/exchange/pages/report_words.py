@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from PySide6.QtCore import QCoreApplication
 
 from app.base.language import translated
-from app.exchange.values.report import MOST_NAMED, MOST_TOLD, FileReport
+from app.exchange.values.report import MOST_LISTED, MOST_NAMED, FileReport
 from app.kit.look.format import figure
 
 
@@ -15,13 +15,15 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("exchange", text)
 
 
-def told(reports: Iterable[FileReport], *, done: bool) -> str:
+def report_text(reports: Iterable[FileReport], *, done: bool) -> str:
     """Return the whole report as text.
 
     Args:
         done: Whether the import has happened, as opposed to a preview.
     """
-    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+    return "\n\n".join(
+        "\n".join((report.name, *sentences(report, done=done))) for report in reports
+    )
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
@@ -30,7 +32,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     Args:
         done: As in `told`.
     """
-    said = []
+    lines = []
     if report.new:
         verb = _tr("Imported: {what}.") if done else _tr("Can be imported: {what}.")
         what = _tr("{new} with {messages}").format(
@@ -38,15 +40,15 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
         )
         if report.sources:
             what = _tr("{what} from {sources}").format(what=what, sources=", ".join(report.sources))
-        said.append(verb.format(what=what))
+        lines.append(verb.format(what=what))
     if report.back:
-        said.append(_tr("Restored from the trash: {back}.").format(back=_chats(report.back)))
+        lines.append(_tr("Restored from the trash: {back}.").format(back=_chats(report.back)))
     if report.here:
-        said.append(_tr("Already here: {here}.").format(here=_chats(report.here)))
+        lines.append(_tr("Already here: {here}.").format(here=_chats(report.here)))
     for what, count in sorted(report.left_out.items()):
         words = _tr("Left out, because Hearth does not support it: {what} ({count}).")
-        said.append(words.format(what=translated(what), count=figure(count)))
-    return [*said, *_not_read(report)]
+        lines.append(words.format(what=translated(what), count=figure(count)))
+    return [*lines, *_not_read(report)]
 
 
 def _not_read(report: FileReport) -> Iterator[str]:
@@ -58,9 +60,9 @@ def _not_read(report: FileReport) -> Iterator[str]:
     for words, found in groups:
         if found:
             yield words.format(count=figure(len(found)))
-        for it in found[:MOST_TOLD]:
-            yield f"  {translated(it.what)}: {translated(it.why)}"
-        if (more := len(found) - MOST_TOLD) > 0:
+        for entry in found[:MOST_LISTED]:
+            yield f"  {translated(entry.what)}: {translated(entry.why)}"
+        if (more := len(found) - MOST_LISTED) > 0:
             yield "  " + _tr("and {more} more.").format(more=figure(more))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])

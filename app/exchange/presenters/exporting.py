@@ -7,7 +7,14 @@ from pathlib import Path
 
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.store.folders import FolderStore
-from app.exchange.services.writing import Check, Print, tell, write_file, write_files, write_text
+from app.exchange.services.writing import (
+    Check,
+    Print,
+    load_chats,
+    write_file,
+    write_files,
+    write_text,
+)
 from app.exchange.values.export import ExportOptions
 from app.kit.tasks.tasks import Failed, Tasks
 
@@ -47,8 +54,8 @@ class Exporting:
         """Write all chats into one file."""
 
         def write() -> Path:
-            told = tell(self._store, self._folders, chat_ids, self._check)
-            write_file(path, told, options, self._print)
+            chats = load_chats(self._store, self._folders, chat_ids, self._check)
+            write_file(path, chats, options, self._print)
             return path
 
         self._tasks.run(write, done, failed, on=_QUEUE)
@@ -75,8 +82,8 @@ class Exporting:
         """Write a file for each chat, named after its title; nothing is overwritten."""
 
         def write() -> Path:
-            told = tell(self._store, self._folders, chat_ids, self._check)
-            write_files(into, told, options, self._print)
+            chats = load_chats(self._store, self._folders, chat_ids, self._check)
+            write_files(into, chats, options, self._print)
             return into
 
         self._tasks.run(write, done, failed, on=_QUEUE)

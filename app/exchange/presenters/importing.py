@@ -33,7 +33,7 @@ class Importing:
         """Return whether a file begins like an export of chats."""
         return looks_like_chats(path)
 
-    def look(
+    def read(
         self,
         paths: Sequence[Path],
         reading: Callable[[int], object],
@@ -74,7 +74,7 @@ class Importing:
             self._task.cancel()
             self._task = None
 
-    def take_in(
+    def import_chats(
         self,
         files: Sequence[FileFound],
         done: Callable[[Imported, Sequence[FileReport]], object],
@@ -83,8 +83,8 @@ class Importing:
         """Store the chats that were found: all of them or, on an error, none."""
 
         def write() -> tuple[Imported, tuple[FileReport, ...]]:
-            said = self._report(files)
-            return self._store.add([chat for file in files for chat in file.chats]), said
+            file_reports = self._report(files)
+            return self._store.add([chat for file in files for chat in file.chats]), file_reports
 
         self._tasks.run(write, lambda found: done(*found), failed, on=STORE)
 

@@ -18,7 +18,7 @@ from typing import IO
 
 from app.exchange.store.ollama_chats import SIGN
 from app.exchange.values import gpt4all
-from app.exchange.values.found import NotRead, PassedOver
+from app.exchange.values.found import NotRead, SkippedFile
 from app.exchange.values.recognise import (
     ARCHIVE,
     EMPTY,
@@ -69,7 +69,7 @@ class ImportFile:
         return self.name.replace("\\", "/").rpartition("/")[0]
 
 
-Found = ImportFile | NotRead | PassedOver
+Found = ImportFile | NotRead | SkippedFile
 
 
 def documents(path: Path) -> Iterator[Found]:
@@ -104,7 +104,7 @@ def _of_file(path: Path, name: str) -> Iterator[Found]:
     if _may_be_chats(data[:_BEGINNING]):
         yield ImportFile(name, data, path)
     else:
-        yield PassedOver(name, _why_none(data))
+        yield SkippedFile(name, _why_none(data))
 
 
 def _sibling(path: Path) -> Path | None:
@@ -129,15 +129,15 @@ def _of_folder(root: Path) -> Iterator[Found]:
             try:
                 # Reading a pipe could block for ever.
                 if path.is_symlink():
-                    yield PassedOver(within, LINK)
+                    yield SkippedFile(within, LINK)
                 elif not path.is_file():
-                    yield PassedOver(within, NO_FILE)
+                    yield SkippedFile(within, NO_FILE)
                 else:
                     yield from _of_inner_file(path, within)
             except OSError as error:
                 yield NotRead(within, f"The system says: {error.strerror or error}.")
-    for it in closed:
-        yield NotRead(str(it.filename), f"The system says: {it.strerror or it}.")
+    for failure in closed:
+        yield NotRead(str(failure.filename), f"The system says: {failure.strerror or failure}.")
 
 
 def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
@@ -146,7 +146,7 @@ def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
     if _may_be_chats(begin):
         yield from _of_file(path, name)
     else:
-        yield PassedOver(name, _why_none(begin))
+        yield SkippedFile(name, _why_none(begin))
 
 
 def _why_none(begin: bytes) -> str:
@@ -172,11 +172,11 @@ def _of_archive(path: Path) -> Iterator[Found]:
             if _may_be_chats(data[:_BEGINNING]):
                 yield ImportFile(name, data)
             else:
-                yield PassedOver(name, _why_none(data))
+                yield SkippedFile(name, _why_none(data))
         yield NotRead(path.name, _TORN, partly=True)
         return
     with archive:
-        members = [it for it in archive.infolist() if not it.is_dir()]
+        members = [member for member in archive.infolist() if not member.is_dir()]
         for member in members[:_MOST_FILES]:
             found = _member(archive, member, min(left, MOST_BYTES))
             if isinstance(found, ImportFile):
@@ -191,7 +191,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> Fou
         with archive.open(member) as file:
             begin = file.read(_BEGINNING)
             if not _may_be_chats(begin):
-                return PassedOver(member.filename, _why_none(begin))
+                return SkippedFile(member.filename, _why_none(begin))
             if member.file_size > most:
                 return NotRead(member.filename, _TOO_LARGE)
             data = _read(file, begin, most)
@@ -217,7 +217,7 @@ def _read(file: IO[bytes], begin: bytes, most: int) -> bytes:
 
 def _may_be_chats(begin: bytes) -> bool:
     text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return text[:1] in (b"[", b"{") or begin.startswith(SIGN[:8]) or gpt4all.is_ours(begin)
+    return text[:1] in (b"[", b"{") or begin.startswith(SIGN[:8]) or gpt4all.is_chat(begin)
 
 
 def looks_like_chats(path: Path) -> bool:
@@ -233,7 +233,7 @@ def looks_like_chats(path: Path) -> bool:
         return False
     if begin.startswith(b"PK\x03\x04"):
         return not _is_document(path)
-    if begin.startswith(SIGN) or gpt4all.is_ours(begin):
+    if begin.startswith(SIGN) or gpt4all.is_chat(begin):
         return True
     return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in MARKS)
 

@@ -21,14 +21,14 @@ from app.exchange.values.found import (
     FoundChat,
     FoundChats,
     NotRead,
-    PassedOver,
     ReadyChat,
+    SkippedFile,
 )
 from app.exchange.values.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
 from engines.cancel import CancelToken
 from engines.sentences import N_
 
-MOST_KEPT = 400_000_000
+MOST_IN_MEMORY = 400_000_000
 _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
 """Limits and estimates in bytes of memory.
 
@@ -76,7 +76,7 @@ def read_files(
 
 def _checked(found: FileFound, cancel: CancelToken, check: Check) -> FileFound:
     chats = (
-        replace(chat, documents=tuple(check(it, cancel) for it in chat.documents))
+        replace(chat, documents=tuple(check(document, cancel) for document in chat.documents))
         for chat in found.chats
     )
     return replace(found, chats=tuple(chats))
@@ -95,57 +95,57 @@ class _Threads:
 def _read(path: Path, cancel: CancelToken) -> FileFound:
     chats: list[ReadyChat] = []
     not_read: list[NotRead] = []
-    passed_over: list[PassedOver] = []
+    passed_over: list[SkippedFile] = []
     threads = _Threads()
-    left = MOST_KEPT
-    for it in _all_of(path, threads, cancel):
-        if isinstance(it, ReadyChat):
-            left -= _weight(it)
-            chats.append(it)
+    left = MOST_IN_MEMORY
+    for result in _all_of(path, threads, cancel):
+        if isinstance(result, ReadyChat):
+            left -= _weight(result)
+            chats.append(result)
         else:
             left -= _OF_NOT_READ
-            if isinstance(it, NotRead):
-                not_read.append(it)
+            if isinstance(result, NotRead):
+                not_read.append(result)
             else:
-                passed_over.append(it)
+                passed_over.append(result)
         if left < 0:
             not_read.append(NotRead(path.name, _TOO_MUCH, partly=True))
             break
     if not chats and not not_read:
-        why = next((it.why for it in passed_over if it.name == path.name), NO_CHATS)
+        why = next((file.why for file in passed_over if file.name == path.name), NO_CHATS)
         not_read.append(NotRead(path.name, why))
-        passed_over = [it for it in passed_over if it.name != path.name]
+        passed_over = [file for file in passed_over if file.name != path.name]
     return FileFound(path, tuple(chats), tuple(not_read), tuple(passed_over))
 
 
 def _all_of(
     path: Path, threads: _Threads, cancel: CancelToken
-) -> Iterator[ReadyChat | NotRead | PassedOver]:
+) -> Iterator[ReadyChat | NotRead | SkippedFile]:
     """Yield the chats of a file or folder, and a reason for each file without chats."""
     kinds: set[str] = set()
-    empty: list[PassedOver] = []
+    empty: list[SkippedFile] = []
     for document in documents(path):
         if cancel.cancelled:
             break
         if isinstance(document, NotRead):
             yield document
-        elif isinstance(document, PassedOver):
+        elif isinstance(document, SkippedFile):
             empty.append(document)
         else:
-            for it in _chats(document, threads, path):
-                if isinstance(it, PassedOver):
-                    empty.append(it)
+            for chat in _chats(document, threads, path):
+                if isinstance(chat, SkippedFile):
+                    empty.append(chat)
                     continue
-                if isinstance(it, ReadyChat):
+                if isinstance(chat, ReadyChat):
                     kinds.add(_kind(document.name))
-                yield it
+                yield chat
         del document  # free it before the next one is read
-        if threads.size > MOST_KEPT:
+        if threads.size > MOST_IN_MEMORY:
             yield NotRead(path.name, _TOO_MUCH, partly=True)
             break
     yield from _jan(threads)
-    for it in empty:
-        yield NotRead(it.name, it.why) if _should_be_chats(it.name, kinds) else it
+    for name in empty:
+        yield NotRead(name.name, name.why) if _should_be_chats(name.name, kinds) else name
 
 
 def _kind(name: str) -> str:
@@ -168,8 +168,8 @@ def _should_be_chats(name: str, kinds: Container[str]) -> bool:
 
 def _weight(chat: ReadyChat) -> int:
     """Estimate the bytes that a chat takes in memory."""
-    texts = (text for it in chat.messages for text in (it.text, it.reasoning))
-    media = (it for document in chat.documents for it in _media_of(document))
+    texts = (text for message in chat.messages for text in (message.text, message.reasoning))
+    media = (medium for document in chat.documents for medium in _media_of(document))
     of_messages = _OF_A_MESSAGE * (1 + len(chat.messages))
     return sum(map(getsizeof, texts)) + sum(map(getsizeof, media)) + of_messages
 
@@ -180,13 +180,13 @@ def _media_of(document: Document) -> tuple[str | bytes, ...]:
 
 def _chats(
     document: ImportFile, threads: _Threads, within: Path
-) -> Iterator[ReadyChat | NotRead | PassedOver]:
+) -> Iterator[ReadyChat | NotRead | SkippedFile]:
     data = document.data
     if data.startswith(ollama_chats.SIGN):
         yield from _ollama(document)
-    elif gpt4all.is_ours(data):
-        for it in read_each([data], gpt4all.read):
-            yield it if isinstance(it, ReadyChat) else replace(it, what=document.name)
+    elif gpt4all.is_chat(data):
+        for result in read_each([data], gpt4all.read):
+            yield result if isinstance(result, ReadyChat) else replace(result, what=document.name)
     else:
         text = data.decode("utf-8-sig", "replace")
         if (thread := thread_in(text)) is not None:
@@ -199,22 +199,22 @@ def _chats(
             source, found = chats_in(text)
             read = list(islice(found, 1))
             if not source and not read:
-                yield PassedOver(document.name, NO_CHATS)
+                yield SkippedFile(document.name, NO_CHATS)
             place = document.name if document.path != within else ""
             yield from _placed(chain(read, found), place)
 
 
 def _placed(found: FoundChats, place: str) -> FoundChats:
     """Add the file's name to reports of unread parts, unless the user named just that file."""
-    for it in found:
-        if isinstance(it, ReadyChat) or not place:
-            yield it
+    for result in found:
+        if isinstance(result, ReadyChat) or not place:
+            yield result
         else:
             yield replace(
-                it,
+                result,
                 what=place
-                if it.what in WHOLE_FILE
-                else N_("{place}: {part}", place=place, part=it.what),
+                if result.what in WHOLE_FILE
+                else N_("{place}: {part}", place=place, part=result.what),
             )
 
 
@@ -228,7 +228,7 @@ def _ollama(document: ImportFile) -> Iterator[ReadyChat | NotRead]:
         found.extend(chats)  # the chats before an error are kept
     except Broken as error:
         yield NotRead(document.name, str(error))
-    yield from read_each(found, lambda it: it)
+    yield from read_each(found, lambda chat: chat)
 
 
 def _jan(threads: _Threads) -> Iterator[ReadyChat | NotRead]:

@@ -46,8 +46,8 @@ class Files:
 
     def __init__(self) -> None:
         self._written: list[Path] = []
-        self._made: list[Path] = []
-        self._taken: dict[Path, set[str]] = {}
+        self._new_folders: list[Path] = []
+        self._used_names: dict[Path, set[str]] = {}
 
     def __enter__(self) -> Files:
         return self
@@ -62,7 +62,7 @@ class Files:
             return
         for path in self._written:
             path.unlink(missing_ok=True)
-        for folder in reversed(self._made):
+        for folder in reversed(self._new_folders):
             folder.rmdir()
 
     def make_folder(self, folder: Path) -> None:
@@ -70,23 +70,23 @@ class Files:
         if not folder.is_dir():
             with _explained(folder):
                 folder.mkdir(mode=0o700)
-            self._made.append(folder)
+            self._new_folders.append(folder)
 
     def free(self, folder: Path, title: str, ending: str) -> Path:
         """Return an unused path named after a title; case is ignored in the comparison."""
-        if folder not in self._taken:
+        if folder not in self._used_names:
             with _explained(folder):
-                self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
-        taken, name = self._taken[folder], file_name(title)
+                self._used_names[folder] = {path.name.casefold() for path in folder.iterdir()}
+        used, name = self._used_names[folder], file_name(title)
         tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
-        free = next(it for it in tries if it.casefold() not in taken)
-        taken.add(free.casefold())
+        free = next(name for name in tries if name.casefold() not in used)
+        used.add(free.casefold())
         return folder / free
 
     def write(self, path: Path, text: str) -> None:
         """Write a file. On DiskFull or ExportFailed, the former content of `path` is kept."""
         with (
-            self.whole(path) as unfinished,
+            self.replacing(path) as unfinished,
             unfinished.open("w", encoding="utf-8", newline="\n") as file,
         ):
             file.write(text)
@@ -94,7 +94,7 @@ class Files:
             os.fsync(file.fileno())
 
     @contextmanager
-    def whole(self, path: Path) -> Iterator[Path]:
+    def replacing(self, path: Path) -> Iterator[Path]:
         """Provide a temporary file beside `path` that replaces it at the end of the block."""
         was_there = path.exists()
         with _explained(path), replacing(path) as unfinished:
@@ -113,7 +113,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise DiskFull(
                 N_("The disk is full."),
                 N_(
-                    "There is no room left in {parent}; no half-written file was left there.",
+                    "There is no room left in {parent}; the unfinished file was removed.",
                     parent=path.parent,
                 ),
                 N_("Free some space, or export to another disk."),
@@ -122,7 +122,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise ExportFailed(
                 N_("Hearth cannot write {name}.", name=path.name),
                 N_(
-                    "The system does not allow writing in {parent}; nothing was left there.",
+                    "The system does not allow writing in {parent}; no file was left there.",
                     parent=path.parent,
                 ),
                 N_("Allow writing there, or choose another folder."),
@@ -130,7 +130,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise ExportFailed(
             N_("Hearth cannot write {name}.", name=path.name),
             N_(
-                "The system says: {strerror}. Nothing was left in {parent}.",
+                "The system says: {strerror}. No file was left in {parent}.",
                 strerror=error.strerror or error,
                 parent=path.parent,
             ),
@@ -146,30 +146,30 @@ Check = Callable[[Sequence[StoredMessage], str], CheckedAnswer]
 """Checks the quotes of the answer at the end of a path; see `app.chats.answers.services.citing`."""
 
 
-def tell(
+def load_chats(
     store: ChatStore, folders: FolderStore, chat_ids: Sequence[str], check: Check
 ) -> list[ExportedChat]:
     """Return the chats with everything in them. Raises ChatNotFound."""
     names = {folder.id: folder.name for folder in folders.folders()}
     chats = [store.chat(chat_id) for chat_id in chat_ids]
-    told = []
+    exported = []
     for chat in chats:
         messages = store.messages(chat.id)
         folder = names.get(chat.folder_id or "", "")
         quotes = _quotes(messages, check)
-        told.append(ExportedChat(chat, messages, folder, store.documents(chat.id), quotes))
-    return told
+        exported.append(ExportedChat(chat, messages, folder, store.documents(chat.id), quotes))
+    return exported
 
 
 def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequence[Citation]]:
     """Check the quotes of all answers about files; return them by message id."""
-    if not any(it.attachments or it.sources for it in messages):
+    if not any(message.attachments or message.sources for message in messages):
         return {}
     parser, found = Parser(), {}
     for message in messages:
         if message.role == "assistant" and message.text:
             path = path_to(messages, message.id)
-            if any(it.attachments or it.sources for it in path):
+            if any(message.attachments or message.sources for message in path):
                 quotes = check(path, read_text(parser.parse(message.text))).citations
                 found[message.id] = quotes
     return {message_id: quotes for message_id, quotes in found.items() if quotes}
@@ -181,18 +181,22 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
         if len(chats) == 1:
             only = chats[0]
             return as_json(only.chat, only.messages, only.folder, only.documents)
-        return all_as_json((it.chat, it.messages, it.folder, it.documents) for it in chats)
+        return all_as_json(
+            (chat.chat, chat.messages, chat.folder, chat.documents) for chat in chats
+        )
     if options.kind == "html":
         return page(chats, options)
-    return "\n".join(as_markdown(it.chat, _with_signs(it), options, it.quotes) for it in chats)
+    return "\n".join(
+        as_markdown(chat.chat, _with_signs(chat), options, chat.quotes) for chat in chats
+    )
 
 
-def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
+def _with_signs(exported: ExportedChat) -> Iterator[StoredMessage]:
     """Yield the messages of a chat, with a sign of the verdict at each checked quote."""
     parser = Parser()
-    for message in told.messages:
-        quotes = enumerate(told.quotes.get(message.id, ()), 1)
-        signs = [Sign(it.start, it.end, sign_of(it, number)) for number, it in quotes]
+    for message in exported.messages:
+        quotes = enumerate(exported.quotes.get(message.id, ()), 1)
+        signs = [Sign(quote.start, quote.end, sign_of(quote, number)) for number, quote in quotes]
         yield (
             replace(message, text=with_signs(message.text, signs, parser.parse))
             if signs
@@ -229,9 +233,9 @@ def write_files(
     written = []
     with Files() as files:
         files.make_folder(into)
-        for told in chats:
-            path = files.free(into, told.chat.title, options.kind)
-            _write(files, path, [told], options, print_)
+        for exported in chats:
+            path = files.free(into, exported.chat.title, options.kind)
+            _write(files, path, [exported], options, print_)
             written.append(path)
     return tuple(written)
 
@@ -240,7 +244,7 @@ def _write(
     files: Files, path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> None:
     if options.kind == "pdf":
-        with files.whole(path) as unfinished:
+        with files.replacing(path) as unfinished:
             print_(chats, options, unfinished)
     else:
         files.write(path, text_of(chats, options))

@@ -39,29 +39,29 @@ class ImportStore:
         Chats in the trash are restored.
         """
         new: list[str] = []
-        here: list[str] = []
-        back: list[str] = []
-        made: dict[str, str] = {}
+        known_ids: list[str] = []
+        restored: list[str] = []
+        new_folders: dict[str, str] = {}
         with self._database.write() as db:
             folders = {row["name"]: row["id"] for row in db.execute("SELECT * FROM folders")}
-            known = _known(db, [it.chat.id for it in chats])
-            for it in chats:
-                chat_id = it.chat.id
+            known = _known(db, [chat.chat.id for chat in chats])
+            for chat in chats:
+                chat_id = chat.chat.id
                 if known.get(chat_id) is False:
-                    here.append(chat_id)
+                    known_ids.append(chat_id)
                     continue
-                if it.folder not in folders:
-                    folders[it.folder] = made[it.folder] = _add_folder(db, it.folder)
+                if chat.folder not in folders:
+                    folders[chat.folder] = new_folders[chat.folder] = _add_folder(db, chat.folder)
                 if chat_id in known:
-                    _bring_back(db, chat_id, folders[it.folder])
-                    back.append(chat_id)
+                    _restore(db, chat_id, folders[chat.folder])
+                    restored.append(chat_id)
                 else:
-                    for document in it.documents:
+                    for document in chat.documents:
                         insert_document(db, document, time.time(), was_read=False)
-                    _insert(db, replace(it.chat, folder_id=folders[it.folder]), it.messages)
+                    _insert(db, replace(chat.chat, folder_id=folders[chat.folder]), chat.messages)
                     new.append(chat_id)
                 known[chat_id] = False
-        return Imported(tuple(new), tuple(here), tuple(back), tuple(made.values()))
+        return Imported(tuple(new), tuple(known_ids), tuple(restored), tuple(new_folders.values()))
 
 
 def _known(db: sqlite3.Connection, chat_ids: Sequence[str]) -> dict[str, bool]:
@@ -82,7 +82,7 @@ def _add_folder(db: sqlite3.Connection, name: str) -> str:
     return folder.id
 
 
-def _bring_back(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
+def _restore(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
     db.execute(
         "UPDATE chats SET deleted = NULL, folder_id = coalesce(folder_id, ?) WHERE id = ?",
         (folder_id, chat_id),
@@ -90,20 +90,21 @@ def _bring_back(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
 
 
 def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage]) -> None:
-    if _are_taken(db, messages):
-        names = {it.id: made_id(chat.id, it.id) for it in messages}
+    if _have_ids(db, messages):
+        names = {message.id: made_id(chat.id, message.id) for message in messages}
         chat = replace(chat, leaf_id=names.get(chat.leaf_id or ""))
         messages = [
-            replace(it, id=names[it.id], parent_id=names.get(it.parent_id or "")) for it in messages
+            replace(message, id=names[message.id], parent_id=names.get(message.parent_id or ""))
+            for message in messages
         ]
     insert_row(db, "chats", {**row_of_chat(chat), "deleted": None})
-    insert_rows(db, "messages", [row_of_message(it) for it in messages])
+    insert_rows(db, "messages", [row_of_message(message) for message in messages])
 
 
-def _are_taken(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> bool:
+def _have_ids(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> bool:
     """Return whether one of the ids belongs to a message of another chat."""
     for start in range(0, len(messages), _AT_ONCE):
-        some = [it.id for it in messages[start : start + _AT_ONCE]]
+        some = [message.id for message in messages[start : start + _AT_ONCE]]
         if db.execute(
             f"SELECT 1 FROM messages WHERE id IN ({','.join('?' * len(some))}) LIMIT 1",  # noqa: S608
             some,

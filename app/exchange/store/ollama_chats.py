@@ -92,8 +92,8 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
             messages=tuple(messages),
             damage=damaged(broken),
         )
-    lost = "SELECT count(*) FROM messages WHERE chat_id NOT IN (SELECT id FROM chats)"
-    (count,) = db.execute(lost).fetchone()
+    orphans = "SELECT count(*) FROM messages WHERE chat_id NOT IN (SELECT id FROM chats)"
+    (count,) = db.execute(orphans).fetchone()
     if count:
         raise Broken(N_("{count} of its messages belong to no chat.", count=f"{count:,}"))
 

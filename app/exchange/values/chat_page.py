@@ -28,7 +28,7 @@ from app.markdown.typeset import typeset
 FORMULA_SIZE = 17.0
 """Size of formulas in pixels."""
 
-_SHOWN = 420
+_PICTURE_SIZE = 420
 """Longest side of a picture, in pixels."""
 
 _CODE = """
@@ -110,7 +110,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 def page(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
     """Return a complete file for a browser."""
-    body = "\n".join(_chat(told, options, _svg, folds=True) for told in chats)
+    body = "\n".join(_chat(exported, options, _svg, folds=True) for exported in chats)
     title = escape(chats[0].chat.title if len(chats) == 1 else "Chats")
     return (
         '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
@@ -121,26 +121,26 @@ def page(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
     )
 
 
-def paper(told: ExportedChat, options: ExportOptions, draw: DrawFormula) -> str:
+def paper(exported: ExportedChat, options: ExportOptions, draw: DrawFormula) -> str:
     """Return HTML for Qt's text document.
 
     Args:
         draw: Returns the HTML of a formula.
     """
-    return f"<style>{_PAPER}</style>\n{_chat(told, options, draw, folds=False)}"
+    return f"<style>{_PAPER}</style>\n{_chat(exported, options, draw, folds=False)}"
 
 
-def _chat(told: ExportedChat, options: ExportOptions, draw: DrawFormula, *, folds: bool) -> str:
-    chat, parser = told.chat, Parser()
-    documents = {it.sha256: it for it in told.documents}
-    about = f"{_day(chat.created)} · {len(told.messages):,} messages"
+def _chat(exported: ExportedChat, options: ExportOptions, draw: DrawFormula, *, folds: bool) -> str:
+    chat, parser = exported.chat, Parser()
+    documents = {document.sha256: document for document in exported.documents}
+    about = f"{_day(chat.created)} · {len(exported.messages):,} messages"
     parts = [f"<h1>{escape(chat.title)}</h1>", f'<p class="about">{escape(about)}</p>']
-    for number, strand in enumerate(strands(chat, told.messages, branches=options.branches)):
+    for number, strand in enumerate(strands(chat, exported.messages, branches=options.branches)):
         if number:
             words = escape(f"Branch {number}, after “{strand.after}”")
             parts.append(f'<h2 class="branch">{words}</h2>')
         parts += _messages(
-            strand.messages, documents, told.quotes, options, parser, draw, folds=folds
+            strand.messages, documents, exported.quotes, options, parser, draw, folds=folds
         )
     return "<section>\n" + "\n".join(parts) + "\n</section>"
 
@@ -160,11 +160,12 @@ def _messages(
         tag = "h2" if folds else "p"
         yield f'<{tag} class="who">{escape(speaker(message))}</{tag}>'
         if options.reasoning and message.reasoning.strip():
-            told = html_of(parser.parse(message.reasoning), draw)
+            reasoning = html_of(parser.parse(message.reasoning), draw)
             if folds:
-                yield f"<details><summary>Reasoning</summary>\n{told}\n</details>"
+                yield f"<details><summary>Reasoning</summary>\n{reasoning}\n</details>"
             else:
-                yield f'<blockquote class="reasoning"><p><b>Reasoning</b></p>{told}</blockquote>'
+                title = "<p><b>Reasoning</b></p>"
+                yield f'<blockquote class="reasoning">{title}{reasoning}</blockquote>'
         yield html_of(_marked(parser.parse(message.text), quotes.get(message.id, ())), draw)
         if listed := quotes.get(message.id):
             yield _quotes(listed)
@@ -185,7 +186,7 @@ def _pictures(message: StoredMessage, documents: Mapping[str, Document]) -> Iter
         form = "png" if document.media.startswith(b"\x89PNG") else "jpeg"
         data = base64.b64encode(document.media).decode("ascii")
         width, height = max(1, document.width), max(1, document.height)
-        width = round(width * min(1, _SHOWN / max(width, height)))
+        width = round(width * min(1, _PICTURE_SIZE / max(width, height)))
         yield (
             f'<p><img width="{width}" alt="{escape(attachment.name)}"'
             f' src="data:image/{form};base64,{data}"></p>'
@@ -196,16 +197,18 @@ def _marked(blocks: Sequence[Block], quotes: Sequence[Citation]) -> Sequence[Blo
     """Mark the checked quotes of an answer."""
     if not quotes:
         return blocks
-    marks = (MarkedPart(it.start, it.end, it.verdict, at) for at, it in enumerate(quotes, 1))
+    marks = (
+        MarkedPart(quote.start, quote.end, quote.verdict, at) for at, quote in enumerate(quotes, 1)
+    )
     return marked(blocks, tuple(marks))
 
 
 def _quotes(quotes: Sequence[Citation]) -> str:
     """Return a list of checked quotes, each with its verdict."""
     lines = (
-        f'<li><span class="{it.verdict}">{SIGNS[it.verdict]}</span> '
-        f"“{escape(it.quote)}”: {escape(verdict_words(it))}</li>"
-        for it in quotes
+        f'<li><span class="{quote.verdict}">{SIGNS[quote.verdict]}</span> '
+        f"“{escape(quote.quote)}”: {escape(verdict_words(quote))}</li>"
+        for quote in quotes
     )
     return f'<ul class="quotes">{"".join(lines)}</ul>'
 

@@ -51,12 +51,17 @@ def readable(text: str, metadata: Mapping[str, Any]) -> str:
     【11†source】.
     """
     if "\ue200" in text:
-        references = [as_dict(it) for it in as_list(metadata.get("content_references"))]
-        shown = {as_text(it.get("matched_text")): as_text(it.get("alt")) for it in references}
+        references = [
+            as_dict(reference) for reference in as_list(metadata.get("content_references"))
+        ]
+        alternatives = {
+            as_text(reference.get("matched_text")): as_text(reference.get("alt"))
+            for reference in references
+        }
 
         def instead(mark: re.Match[str]) -> str:
-            told = shown.get(mark[2]) or _name(mark[3].split("\ue202"))
-            return mark[1] + told if told else ""
+            text = alternatives.get(mark[2]) or _name(mark[3].split("\ue202"))
+            return mark[1] + text if text else ""
 
         text = _MARK.sub(instead, text)
     return _STRAY.sub("", _FOOTNOTE.sub("", text))
@@ -86,7 +91,7 @@ _MOST_STEPS = 50
 """Most messages between thoughts and the message with their duration."""
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a conversation of ChatGPT."""
     return isinstance(value.get("mapping"), dict)
 
@@ -118,24 +123,24 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 def _damaged(mapping: Mapping[str, Any], leaf: str | None) -> int:
     """Count the nodes that cannot be read, and those that are named but missing."""
-    gone = _LINKS.above(mapping, leaf).keys() - mapping.keys()
-    return len(gone) + sum(not _is_whole(it) for it in mapping.values())
+    missing = _LINKS.above(mapping, leaf).keys() - mapping.keys()
+    return len(missing) + sum(not _is_complete(node) for node in mapping.values())
 
 
-def _is_whole(node: object) -> bool:
+def _is_complete(node: object) -> bool:
     if not isinstance(node, dict) or "message" not in node:
         return False
     message = node["message"]
     if message is None:
         return True  # the root has no message
-    author, content = (as_dict(as_dict(message).get(it)) for it in ("author", "content"))
+    author, content = (as_dict(as_dict(message).get(field)) for field in ("author", "content"))
     return bool(as_text(author.get("role")) and content)
 
 
 def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessage:
     message = as_dict(node.get("message"))
     metadata = as_dict(message.get("metadata"))
-    role, text, reasoning = _said(message, metadata)
+    role, text, reasoning = _content_of(message, metadata)
     finish = as_dict(metadata.get("finish_details"))
     return FoundMessage(
         id=key,
@@ -153,7 +158,7 @@ def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessag
 
 def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
     """Move the seconds of thinking from the message that follows the thoughts to the thoughts."""
-    by_id = {it.id: it for it in messages}
+    by_id = {message.id: message for message in messages}
     seconds: dict[str, float] = {}
     for message in messages:
         if message.reasoning_s <= 0 or message.text or message.reasoning:
@@ -166,11 +171,14 @@ def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
         if before is not None and before.reasoning:
             seconds[before.id] = max(message.reasoning_s, seconds.get(before.id, 0.0))
     return tuple(
-        replace(it, reasoning_s=seconds[it.id]) if it.id in seconds else it for it in messages
+        replace(message, reasoning_s=seconds[message.id]) if message.id in seconds else message
+        for message in messages
     )
 
 
-def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[FoundRole, str, str]:
+def _content_of(
+    message: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> tuple[FoundRole, str, str]:
     """Return a message's role, its text and its reasoning."""
     content = as_dict(message.get("content"))
     kind = as_text(content.get("content_type"))
@@ -188,10 +196,10 @@ def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[Foun
         return "tool", "", ""
     if hidden:
         return role, "", ""
-    text, reasoning = _told(content)
+    text, reasoning = _texts_of(content)
     if role == "assistant":
         text = _document(content, text) if recipient == _CANVAS else readable(text, metadata)
-    files = [_file(as_dict(it)) for it in as_list(metadata.get("attachments"))]
+    files = [_file(as_dict(file)) for file in as_list(metadata.get("attachments"))]
     return role, "\n\n".join(filter(None, [*files, text])), reasoning
 
 
@@ -201,14 +209,18 @@ def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidde
     texts = (about.get("about_user_message"), about.get("about_model_message"))
     if not any(texts) and not hidden:
         texts = (content.get("user_profile"), content.get("user_instructions"))
-    return "\n\n".join(filter(None, map(as_text, texts))) or ("" if hidden else _told(content)[0])
+    return "\n\n".join(filter(None, map(as_text, texts))) or (
+        "" if hidden else _texts_of(content)[0]
+    )
 
 
 def _pictures(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """Return placeholders for the pictures of a tool, which are shown as the model's answer."""
     run = as_dict(metadata.get("aggregate_result"))
-    drawn = [as_dict(it).get("message_type") == "image" for it in as_list(run.get("messages"))]
-    parts = [_part(it) for it in as_list(content.get("parts")) if isinstance(it, dict)]
+    drawn = [
+        as_dict(message).get("message_type") == "image" for message in as_list(run.get("messages"))
+    ]
+    parts = [_part(part) for part in as_list(content.get("parts")) if isinstance(part, dict)]
     count = sum(drawn) + parts.count(wording.picture())
     return "\n\n".join([wording.picture()] * count)
 
@@ -221,20 +233,22 @@ def _document(content: Mapping[str, Any], text: str) -> str:
     except ValueError:
         return text
     kind, _, language = as_text(document.get("type")).partition("/")
-    told = as_text(document.get("content"))
-    return wording.fenced(told, language) if kind == "code" else told
+    written = as_text(document.get("content"))
+    return wording.fenced(written, language) if kind == "code" else written
 
 
-def _told(content: Mapping[str, Any]) -> tuple[str, str]:
+def _texts_of(content: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text of a message's content, and its reasoning."""
     match as_text(content.get("content_type")):
         case "thoughts":
-            thoughts = [as_dict(it) for it in as_list(content.get("thoughts"))]
-            told = (
-                "\n\n".join(filter(None, (as_text(it.get("summary")), as_text(it.get("content")))))
-                for it in thoughts
+            thoughts = [as_dict(thought) for thought in as_list(content.get("thoughts"))]
+            texts = (
+                "\n\n".join(
+                    filter(None, (as_text(thought.get("summary")), as_text(thought.get("content"))))
+                )
+                for thought in thoughts
             )
-            return "", "\n\n".join(told)
+            return "", "\n\n".join(texts)
         case "reasoning_recap" | "model_editable_context":
             return "", ""
         case "code":
@@ -242,9 +256,9 @@ def _told(content: Mapping[str, Any]) -> tuple[str, str]:
             text = as_text(content.get("text"))
             return wording.fenced(text, "" if language == "unknown" else language), ""
     parts = [_part(part) for part in as_list(content.get("parts"))]
-    written = [as_dict(it).get("content_type") for it in as_list(content.get("parts"))]
+    written = [as_dict(part).get("content_type") for part in as_list(content.get("parts"))]
     if "audio_transcription" in written:
-        parts = [it for it in parts if it != wording.sound()]
+        parts = [part for part in parts if part != wording.sound()]
     return "\n\n".join(filter(None, parts)) or as_text(content.get("text")), ""
 
 

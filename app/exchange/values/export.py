@@ -76,22 +76,22 @@ def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) ->
         messages: The messages of every branch, in the order in which they were written.
     """
     everything = list(messages)
-    shown = path_to(everything, chat.leaf_id)
-    found = [Strand("", shown)]
+    path = path_to(everything, chat.leaf_id)
+    found = [Strand("", path)]
     if not branches:
         return tuple(found)
     below: dict[str | None, list[StoredMessage]] = {}
     for message in everything:
         below.setdefault(message.parent_id, []).append(message)
     by_id = {message.id: message for message in everything}
-    told = {message.id for message in shown}
+    exported_ids = {message.id for message in path}
     for message in everything:
-        if message.id in told:
+        if message.id in exported_ids:
             continue
         strand = [message]
         while following := below.get(strand[-1].id):
             strand.append(following[-1])
-        told |= {it.id for it in strand}
+        exported_ids |= {message.id for message in strand}
         parent = by_id.get(message.parent_id or "")
         after = first_words(parent.text) if parent else "the beginning"
         found.append(Strand(after, tuple(strand)))
@@ -106,7 +106,7 @@ def speaker(message: StoredMessage) -> str:
 
 def attached_words(message: StoredMessage) -> str:
     """Return a line with the files that go with a message; "" if there are none."""
-    names = ", ".join(it.name for it in message.attachments)
+    names = ", ".join(attachment.name for attachment in message.attachments)
     return f"Attached: {names}" if names else ""
 
 
@@ -122,7 +122,7 @@ def verdict_words(quote: Citation) -> str:
     """Return where a quote was found in the files, and whether that is the place named."""
     if quote.verdict == "not_found":
         return "not found in the files"
-    where = ", ".join((quote.name, *(location_words(it.place) for it in quote.spans)))
+    where = ", ".join((quote.name, *(location_words(span.place) for span in quote.spans)))
     if quote.verdict == "place_unchecked":
         return f"words found in {where}, but the named place could not be checked"
     return f"found in {where}" if quote.verdict == "found" else f"not there, but in {where}"
@@ -153,7 +153,9 @@ def as_markdown(
     for number, strand in enumerate(strands(chat, messages, branches=options.branches)):
         if number:
             parts.append(f"---\n\n# Branch {number}, after “{strand.after}”")
-        parts += [_message(it, options, quotes.get(it.id, ())) for it in strand.messages]
+        parts += [
+            _message(message, options, quotes.get(message.id, ())) for message in strand.messages
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -197,8 +199,8 @@ def _message(message: StoredMessage, options: ExportOptions, quotes: Sequence[Ci
     parts += filter(None, [message.text.strip(), attached_words(message)])
     if quotes:
         listed = [
-            f"- {sign_of(it, at)} {_in_a_line(it)}: {verdict_words(it)}"
-            for at, it in enumerate(quotes, 1)
+            f"- {sign_of(quote, at)} {_in_a_line(quote)}: {verdict_words(quote)}"
+            for at, quote in enumerate(quotes, 1)
         ]
         parts.append("\n".join(("Quotes, held against the files:", "", *listed)))
     if failure := failure_words(message):
@@ -216,5 +218,5 @@ def _value(
     named = {"folder": folder} if folder else {}
     texts = [document_values(document) for document in documents]
     attached = {"documents": texts} if texts else {}
-    told = [asdict(message) for message in messages]
-    return {**asdict(chat), **named, **attached, "messages": told}
+    message_values = [asdict(message) for message in messages]
+    return {**asdict(chat), **named, **attached, "messages": message_values}

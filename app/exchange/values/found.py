@@ -103,7 +103,7 @@ class NotRead:
 
 
 @dataclass(frozen=True)
-class PassedOver:
+class SkippedFile:
     """A skipped file of a folder or archive that does not seem to be a chat.
 
     Attributes:
@@ -121,7 +121,7 @@ class FileFound:
     path: Path
     chats: tuple[ReadyChat, ...]
     not_read: tuple[NotRead, ...]
-    passed_over: tuple[PassedOver, ...] = ()
+    passed_over: tuple[SkippedFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,14 @@ class Imported:
 
     Attributes:
         new: Chats that Hearth did not have.
-        here: Chats that Hearth had already.
-        back: Chats that were in the trash.
+        known: Chats that Hearth had already.
+        restored: Chats that were in the trash.
         folders: Folders created for the chats.
     """
 
     new: tuple[str, ...] = ()
-    here: tuple[str, ...] = ()
-    back: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
 
@@ -168,9 +168,9 @@ class Links:
             if found[name]:
                 found.setdefault(str(found[name]), None)
             after = node.get(self.children) if isinstance(node, dict) else None
-            for it in after if isinstance(after, list) else ():
-                if isinstance(it, str) and not found.get(it):
-                    found[it] = name
+            for child in after if isinstance(after, list) else ():
+                if isinstance(child, str) and not found.get(child):
+                    found[child] = name
         return found
 
     def joined(
@@ -178,9 +178,11 @@ class Links:
     ) -> tuple[FoundMessage, ...]:
         """Return messages with their parents, and a placeholder for each missing one."""
         above = self.above(nodes, leaf)
-        whole = (replace(it, parent=above.get(it.id)) for it in messages)
-        gone = (FoundMessage(it, above[it], "system", "") for it in above if it not in nodes)
-        return (*whole, *gone)
+        whole = (replace(message, parent=above.get(message.id)) for message in messages)
+        missing = (
+            FoundMessage(node, above[node], "system", "") for node in above if node not in nodes
+        )
+        return (*whole, *missing)
 
 
 def damaged(messages: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from engines.sentences import N_
 
 _NULL = 0xFFFFFFFF
 _MOST_ITEMS = 100_000
-_INT, _UINT, _LONG, _ULONG, _DOUBLE = (struct.Struct(f">{it}") for it in "iIqQd")
+_INT, _UINT, _LONG, _ULONG, _DOUBLE = (struct.Struct(f">{code}") for code in "iIqQd")
 _BOOL, _NUMBER, _UNSIGNED, _REAL, _STRING = 1, 2, 3, 6, 10
 """Types of QVariant."""
 
@@ -33,22 +33,28 @@ class QtStream:
         self._place = place
 
     def skip(self, count: int) -> None:
-        self._take(count)
+        """Skip some bytes."""
+        self._bytes(count)
 
     def flag(self) -> bool:
-        return self._take(1) != b"\0"
+        """Read a bool of one byte."""
+        return self._bytes(1) != b"\0"
 
     def int32(self) -> int:
-        return int(_INT.unpack(self._take(4))[0])
+        """Read a signed number of four bytes."""
+        return int(_INT.unpack(self._bytes(4))[0])
 
     def uint32(self) -> int:
-        return int(_UINT.unpack(self._take(4))[0])
+        """Read an unsigned number of four bytes."""
+        return int(_UINT.unpack(self._bytes(4))[0])
 
     def int64(self) -> int:
-        return int(_LONG.unpack(self._take(8))[0])
+        """Read a signed number of eight bytes."""
+        return int(_LONG.unpack(self._bytes(8))[0])
 
     def uint64(self) -> int:
-        return int(_ULONG.unpack(self._take(8))[0])
+        """Read an unsigned number of eight bytes."""
+        return int(_ULONG.unpack(self._bytes(8))[0])
 
     def count(self) -> int:
         """Read the length of a list that is stored as `qsizetype`."""
@@ -61,13 +67,15 @@ class QtStream:
     def data(self) -> bytes:
         """Read a QByteArray, or the address of a QUrl."""
         length = self.uint32()
-        return b"" if length == _NULL else self._take(length)
+        return b"" if length == _NULL else self._bytes(length)
 
     def text(self) -> str:
+        """Read a QString; "" if it is null."""
         length = self.uint32()
-        return "" if length == _NULL else self._take(length).decode("utf-16-be", "replace")
+        return "" if length == _NULL else self._bytes(length).decode("utf-16-be", "replace")
 
     def texts(self) -> list[str]:
+        """Read a list of QStrings."""
         count = self.uint32()
         return [] if count == _NULL else [self.text() for _ in range(self._sane(count))]
 
@@ -94,13 +102,13 @@ class QtStream:
             raise Broken(N_("Its data is damaged: a list has an impossible length."))
         return count
 
-    def _take(self, count: int) -> bytes:
+    def _bytes(self, count: int) -> bytes:
         end = self._place + count
         if count < 0 or end > len(self._data):
             raise Broken(N_("The file ends too early."))
-        taken = self._data[self._place : end]
+        data = self._data[self._place : end]
         self._place = end
-        return taken
+        return data
 
 
 SOURCE = "GPT4All"
@@ -111,7 +119,7 @@ _ROLES: dict[str, FoundRole] = {"Prompt: ": "user", "Response: ": "assistant", "
 _RESPONSE = "Response: "
 
 
-def is_ours(data: bytes) -> bool:
+def is_chat(data: bytes) -> bool:
     """Return whether data is a file of GPT4All, by its first bytes.
 
     Version 0 has no header and begins with its creation time.
@@ -121,8 +129,8 @@ def is_ours(data: bytes) -> bool:
     if data.startswith(_MAGIC):
         return True
     # 1 March 2023 was before the first GPT4All Chat, 2025 after the last file without a header.
-    begun = int(struct.unpack_from(">q", data)[0])
-    return 1_677_628_800 < begun < 1_735_689_600
+    created = int(struct.unpack_from(">q", data)[0])
+    return 1_677_628_800 < created < 1_735_689_600
 
 
 def read(data: bytes) -> FoundChat:
@@ -268,24 +276,26 @@ def _messages(items: list[_Item], model: str) -> list[FoundMessage]:
     found: list[FoundMessage] = []
     for place, item in enumerate(items):
         pieces = _flat(item.below)
-        texts = [it.value for it in pieces if it.name in ("Text: ", _RESPONSE)]
-        code = [wording.fenced(it.value) for it in pieces if it.name == "ToolCall: "]
-        thoughts = [wording.without_reasoning(it.value) for it in pieces if it.name == "Think: "]
+        texts = [piece.value for piece in pieces if piece.name in ("Text: ", _RESPONSE)]
+        code = [wording.fenced(piece.value) for piece in pieces if piece.name == "ToolCall: "]
+        thoughts = [
+            wording.without_reasoning(piece.value) for piece in pieces if piece.name == "Think: "
+        ]
         text, inline = wording.without_reasoning(as_text(item.value))
-        told = [*map(wording.file, item.files), *texts, *code, text]
-        reasoning = [as_text(told or text) for text, told in thoughts]
+        parts = [*map(wording.file, item.files), *texts, *code, text]
+        reasoning = [as_text(parts or text) for text, parts in thoughts]
         found.append(
             FoundMessage(
                 id=str(place),
                 parent=found[-1].id if found else None,
                 role=_ROLES[item.name],
-                text=as_text("\n\n".join(filter(None, told))),
+                text=as_text("\n\n".join(filter(None, parts))),
                 reasoning="\n\n".join(filter(None, [*reasoning, inline])),
-                reasoning_s=sum(it.seconds for it in pieces),
+                reasoning_s=sum(piece.seconds for piece in pieces),
                 model=as_text(model) if item.name == _RESPONSE else "",
                 rating=item.rating,
                 stopped=item.stopped,
-                tools=sum(it.name == "ToolResponse: " for it in pieces),
+                tools=sum(piece.name == "ToolResponse: " for piece in pieces),
             )
         )
     return found

@@ -32,8 +32,8 @@ from engines.sentences import N_
 
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
-_HEADLESS = N_("Its thread.json is missing or damaged, and with it the title.")
-_LOOKED_AT = 20
+_HEADLESS = N_("Its thread.json, which has the title, is missing or damaged.")
+_EXAMINED = 20
 """Lines read to recognise a file; the first can be damaged."""
 
 
@@ -46,14 +46,14 @@ def is_messages(text: str) -> bool:
     """Return whether one of the first lines of a text is a message of a thread."""
     if '"thread_id"' not in text:
         return False
-    lines = (line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if '"thread_id"' in line)
-    return any("thread_id" in it and "role" in it for it in map(_line, lines))
+    lines = (line for line in text.split("\n", _EXAMINED)[:_EXAMINED] if '"thread_id"' in line)
+    return any("thread_id" in line and "role" in line for line in map(_line, lines))
 
 
 def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
     """Read a file's messages, one a line, and count the lines that could not be read."""
     found = [_line(line) for line in text.split("\n") if line.strip()]
-    whole = [it for it in found if it]
+    whole = [message for message in found if message]
     return whole, len(found) - len(whole)
 
 
@@ -85,19 +85,19 @@ def read(
         created=as_time(thread.get("created")),
         updated=as_time(thread.get("updated")),
         messages=tuple(found),
-        leaf=_shown(messages, found),
+        leaf=_shown_leaf(messages, found),
         system_prompt=as_text(assistant.get("instructions")),
         pinned=metadata.get("is_favorite") is True,
         damage=(
-            *damaged(broken + sum(not _is_whole(it) for it in messages)),
+            *damaged(broken + sum(not _is_complete(message) for message in messages)),
             *(() if thread else (_HEADLESS,)),
         ),
     )
 
 
-def _is_whole(message: Mapping[str, Any]) -> bool:
-    said = isinstance(message.get("content"), str | list)
-    return bool(as_text(message.get("role"))) and said
+def _is_complete(message: Mapping[str, Any]) -> bool:
+    has_content = isinstance(message.get("content"), str | list)
+    return bool(as_text(message.get("role"))) and has_content
 
 
 def _line(line: str) -> Mapping[str, Any]:
@@ -109,8 +109,8 @@ def _line(line: str) -> Mapping[str, Any]:
 
 def _is_branched(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(
-        name in as_dict(it.get("metadata"))
-        for it in messages
+        name in as_dict(message.get("metadata"))
+        for message in messages
         for name in ("parentId", "activeChildId")
     )
 
@@ -136,11 +136,11 @@ def _message(
     name: str, parent: str | None, value: Mapping[str, Any], usual_model: str
 ) -> FoundMessage:
     metadata = as_dict(value.get("metadata"))
-    parts = [as_dict(it) for it in as_list(value.get("content"))]
+    parts = [as_dict(part) for part in as_list(value.get("content"))]
     texts, reasoning = [as_text(value.get("content"))], []
     for part in parts:
-        told = as_dict(part.get("text"))
-        text = as_text(told.get("value")) or as_text(part.get("text"))
+        value_of = as_dict(part.get("text"))
+        text = as_text(value_of.get("value")) or as_text(part.get("text"))
         kind = as_text(part.get("type"))
         if kind == "reasoning":
             reasoning.append(text)
@@ -148,14 +148,14 @@ def _message(
             texts.append(wording.picture() if kind == "image_url" else text)
     text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
     # The text of these files is given to the model beside the message.
-    given = as_list(metadata.get("inline_file_contents"))
-    files = [as_text(as_dict(it).get("name")) for it in given]
+    inline_files = as_list(metadata.get("inline_file_contents"))
+    files = [as_text(as_dict(file).get("name")) for file in inline_files]
     calls = sum(part.get("type") == "tool_call" for part in parts)
     return FoundMessage(
         id=name,
         parent=parent,
         role=_ROLES.get(as_text(value.get("role")), "tool"),
-        text="\n\n".join(filter(None, [*(wording.file(it) for it in files if it), text])),
+        text="\n\n".join(filter(None, [*(wording.file(file) for file in files if file), text])),
         created=as_time(value.get("created_at")),
         reasoning="\n\n".join(filter(None, [*reasoning, inline])),
         model=as_text(metadata.get("modelId")) or usual_model,
@@ -164,13 +164,13 @@ def _message(
     )
 
 
-def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
+def _shown_leaf(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
     """Return the end of the path that Jan shows: at each fork the chosen version, or the newest."""
     if not _is_branched(messages):
         return None
     below: dict[str | None, list[int]] = {}
-    for place, it in enumerate(found):
-        below.setdefault(it.parent, []).append(place)
+    for place, message in enumerate(found):
+        below.setdefault(message.parent, []).append(place)
     step: str | None = None
     for _ in found:
         places = below.get(step)
@@ -180,7 +180,9 @@ def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage])
         newest = max(
             places, key=lambda place: (as_number(messages[place].get("created_at")), place)
         )
-        step = found[next((it for it in places if messages[it].get("id") == chosen), newest)].id
+        step = found[
+            next((place for place in places if messages[place].get("id") == chosen), newest)
+        ].id
     return step
 
 

@@ -171,8 +171,8 @@ def torn_items(text: str) -> Iterator[Any]:
         yield item
 
 
-def _whole(digits: str) -> int | float:
+def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_NUMBER else math.inf
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole)
+_DECODER = json.JSONDecoder(parse_int=_integer)

@@ -26,15 +26,15 @@ from engines.sentences import N_
 SOURCE = N_("LM Studio")
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 _MARKS = ("perChatPredictionConfig", "usePerChatPredictionConfig", "lastUsedModel")
-_LOOKED_AT = 20
+_EXAMINED = 20
 """Messages checked to recognise a file; some of them can be damaged."""
 _TOOLS = ("toolCallRequest", "toolCallResult")
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat of LM Studio."""
     messages = as_list(value.get("messages"))
-    if any(isinstance(as_dict(it).get("versions"), list) for it in messages[:_LOOKED_AT]):
+    if any(isinstance(as_dict(message).get("versions"), list) for message in messages[:_EXAMINED]):
         return True
     return any(name in value for name in _MARKS)
 
@@ -48,7 +48,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     # The file has no id of its own; no two chats begin in the same millisecond.
     name = as_id(value.get("createdAt"))
     if created is None or not name:
-        name = "\n".join([as_text(value.get("name")), *(it.text for it in messages[:4])])
+        name = "\n".join([as_text(value.get("name")), *(message.text for message in messages[:4])])
     if not messages:
         raise Broken(N_("It has no messages."))
     return FoundChat(
@@ -86,17 +86,17 @@ def _damaged(value: Mapping[str, Any]) -> int:
     """Count the messages without a readable selected version."""
     messages = map(as_dict, as_list(value.get("messages")))
     return sum(
-        not versions or not _is_whole(as_dict(versions[_selected(message)]))
+        not versions or not _is_complete(as_dict(versions[_selected(message)]))
         for message in messages
         for versions in [as_list(message.get("versions"))]
     )
 
 
-def _is_whole(version: Mapping[str, Any]) -> bool:
-    said = version.get("steps") if "steps" in version else version.get("content")
-    if not as_text(version.get("role")) or not isinstance(said, list | str):
+def _is_complete(version: Mapping[str, Any]) -> bool:
+    content = version.get("steps") if "steps" in version else version.get("content")
+    if not as_text(version.get("role")) or not isinstance(content, list | str):
         return False
-    return isinstance(said, str) or all(_is_part(as_dict(it)) for it in said)
+    return isinstance(content, str) or all(_is_part(as_dict(part)) for part in content)
 
 
 def _is_part(part: Mapping[str, Any]) -> bool:
@@ -108,7 +108,7 @@ def _is_part(part: Mapping[str, Any]) -> bool:
             return isinstance(part.get("text"), str)
         case "contentBlock":
             inner = part.get("content")
-            return isinstance(inner, list | str) and all(_is_part(as_dict(it)) for it in inner)
+            return isinstance(inner, list | str) and all(_is_part(as_dict(part)) for part in inner)
     return True
 
 
@@ -132,15 +132,15 @@ def _version(
     for step in map(as_dict, as_list(version.get("steps"))):
         if as_text(step.get("type")) != "contentBlock":
             continue
-        tools += sum(as_dict(it).get("type") in _TOOLS for it in as_list(step.get("content")))
+        tools += sum(as_dict(part).get("type") in _TOOLS for part in as_list(step.get("content")))
         style = as_dict(step.get("style"))
         if as_text(style.get("type")) == "thinking":
             reasoning.append(_text(step.get("content")))
         else:
             texts.append(_text(step.get("content")))
-        made = as_dict(step.get("genInfo"))
-        model = as_text(made.get("identifier")) or model
-        stopped = as_text(as_dict(made.get("stats")).get("stopReason")) == "userStopped"
+        info = as_dict(step.get("genInfo"))
+        model = as_text(info.get("identifier")) or model
+        stopped = as_text(as_dict(info.get("stats")).get("stopReason")) == "userStopped"
     text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
     known: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
     return FoundMessage(

@@ -56,7 +56,7 @@ def unfolded(text: str) -> Unfolded:
     They are `<details type="reasoning" duration="…">`, "tool_calls" and "code_interpreter", as
     backend/open_webui/utils/middleware.py of open-webui/open-webui writes them.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     reasoning: list[str] = []
     seconds, tools, fences = 0.0, 0, 0
     done = place = 0
@@ -67,7 +67,7 @@ def unfolded(text: str) -> Unfolded:
             break
         fences += text.count("```", done, place)
         kind = _KIND.match(text, place)
-        kept.append(text[done:place])
+        pieces.append(text[done:place])
         if kind is None or fences % 2:
             done, place = place, place + len(_OPENS)
             continue
@@ -79,14 +79,14 @@ def unfolded(text: str) -> Unfolded:
             duration = _DURATION.search(text, place, head_end)
             seconds += _number(duration[1]) if duration else 0.0
         elif kind[1] == "code_interpreter":
-            kept.append(html.unescape(inside).strip("\n") + "\n\n")
+            pieces.append(html.unescape(inside).strip("\n") + "\n\n")
         else:
             tools += 1
         done = place = end + len(_CLOSES)
         while done < len(text) and text[done] in "\n\r":
             done += 1
-    kept.append(text[done:])
-    return Unfolded("".join(kept), "\n\n".join(filter(None, reasoning)), seconds, tools)
+    pieces.append(text[done:])
+    return Unfolded("".join(pieces), "\n\n".join(filter(None, reasoning)), seconds, tools)
 
 
 def _unquoted(text: str) -> str:
@@ -105,7 +105,7 @@ _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "sy
 _LINKS = Links("parentId", "childrenIds")
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat of Open WebUI."""
     chat = as_dict(value.get("chat"))
     if isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list):
@@ -121,7 +121,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     check_size(tree or as_list(chat.get("messages")))
     if tree:
         leaf = as_text(history.get("currentId")) or None
-        own = (_message(key, as_dict(it)) for key, it in tree.items())
+        own = (_message(key, as_dict(value)) for key, value in tree.items())
         messages = _LINKS.joined(own, tree, leaf)
     else:
         messages = _in_a_row(as_list(chat.get("messages")))
@@ -146,13 +146,15 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 def _damaged(tree: Mapping[str, Any], row: list[Any], leaf: str | None) -> int:
     """Count the messages that cannot be read, and those that are named but missing."""
-    broken = sum(not _is_whole(as_dict(it)) for it in (tree.values() if tree else row))
+    broken = sum(not _is_complete(as_dict(message)) for message in (tree.values() if tree else row))
     return broken + len(_LINKS.above(tree, leaf).keys() - tree.keys())
 
 
-def _is_whole(value: Mapping[str, Any]) -> bool:
-    said = isinstance(value.get("content"), str | list) or isinstance(value.get("output"), list)
-    return bool(as_text(value.get("role"))) and said
+def _is_complete(value: Mapping[str, Any]) -> bool:
+    has_content = isinstance(value.get("content"), str | list) or isinstance(
+        value.get("output"), list
+    )
+    return bool(as_text(value.get("role"))) and has_content
 
 
 def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
@@ -166,13 +168,13 @@ def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:
 
 
 def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
-    told = unfolded(_content(value.get("content")))
-    output = [as_dict(it) for it in as_list(value.get("output"))]
-    text, inline = wording.without_reasoning(told.text)
+    content = unfolded(_content(value.get("content")))
+    output = [as_dict(item) for item in as_list(value.get("output"))]
+    text, inline = wording.without_reasoning(content.text)
     text = text if text.strip() else _texts(output, "message")
-    reasoning = "\n\n".join(filter(None, [told.reasoning, inline]))
-    thoughts = [it for it in output if it.get("type") == "reasoning"]
-    files = [_file(as_dict(it)) for it in as_list(value.get("files"))]
+    reasoning = "\n\n".join(filter(None, [content.reasoning, inline]))
+    thoughts = [item for item in output if item.get("type") == "reasoning"]
+    files = [_file(as_dict(file)) for file in as_list(value.get("files"))]
     return FoundMessage(
         id=key,
         parent=as_text(value.get("parentId")) or None,
@@ -180,19 +182,23 @@ def _message(key: str, value: Mapping[str, Any]) -> FoundMessage:
         text="\n\n".join(filter(None, [*files, text])),
         created=as_time(value.get("timestamp")),
         reasoning=reasoning or _texts(output, "reasoning"),
-        reasoning_s=told.seconds or sum(as_number(it.get("duration")) for it in thoughts),
+        reasoning_s=content.seconds
+        or sum(as_number(thought.get("duration")) for thought in thoughts),
         model=as_text(value.get("modelName")) or as_text(value.get("model")),
         rating=_rating(as_dict(value.get("annotation")).get("rating")),
         stopped=value.get("done") is False,
-        tools=told.tools or sum(it.get("type") == "function_call_output" for it in output),
+        tools=content.tools or sum(item.get("type") == "function_call_output" for item in output),
     )
 
 
 def _texts(output: list[Mapping[str, Any]], kind: str) -> str:
     """Join the texts of all output items of one kind."""
-    items = [it for it in output if it.get("type") == kind]
+    items = [item for item in output if item.get("type") == kind]
     parts = [
-        part for it in items for name in ("summary", "content") for part in as_list(it.get(name))
+        part
+        for item in items
+        for name in ("summary", "content")
+        for part in as_list(item.get(name))
     ]
     return "\n\n".join(filter(None, (as_text(as_dict(part).get("text")) for part in parts)))
 
@@ -201,11 +207,11 @@ def _content(content: object) -> str:
     if isinstance(content, str):
         return as_text(content)
     parts = map(as_dict, as_list(content))
-    told = (
-        wording.picture() if "image" in as_text(it.get("type")) else as_text(it.get("text"))
-        for it in parts
+    texts = (
+        wording.picture() if "image" in as_text(part.get("type")) else as_text(part.get("text"))
+        for part in parts
     )
-    return "\n\n".join(filter(None, told))
+    return "\n\n".join(filter(None, texts))
 
 
 def _file(value: Mapping[str, Any]) -> str:

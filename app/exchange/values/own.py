@@ -30,24 +30,24 @@ _EMPTY = N_("It has no messages.")
 _TITLED = ("text", "model", "user")
 
 
-def is_ours(value: Mapping[str, Any]) -> bool:
+def is_chat(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a chat that Hearth exported."""
     return "leaf_id" in value and isinstance(value.get("messages"), list)
 
 
 def read(value: Mapping[str, Any]) -> ReadyChat:
     """Read one chat. Raises Broken."""
-    given = as_text(value.get("id"))
-    if not given:
+    stored_id = as_text(value.get("id"))
+    if not stored_id:
         raise Broken(N_("It has no id."))
-    chat_id = given if _ID.fullmatch(given) else made_id(SOURCE, given)
+    chat_id = stored_id if _ID.fullmatch(stored_id) else made_id(SOURCE, stored_id)
     check_size(as_list(value.get("messages")))
-    read = [_message(chat_id, as_dict(it)) for it in as_list(value.get("messages"))]
-    messages = _in_order([it for it in read if it is not None])
+    read = [_message(chat_id, as_dict(message)) for message in as_list(value.get("messages"))]
+    messages = _in_order([message for message in read if message is not None])
     if not messages:
         raise Broken(N_("None of its messages has an author and an id.") if read else _EMPTY)
     broken = read.count(None)
-    known = {it.id for it in messages}
+    known = {message.id for message in messages}
     leaf = _named(chat_id, value.get("leaf_id"))
     created = as_time(value.get("created")) or messages[0].created
     chat = Chat(
@@ -68,9 +68,13 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     )
     folder = " ".join(as_text(value.get("folder")).split())[:100]
     documents = _each(document_from, value.get("documents"))
-    lost = _lost(as_list(value.get("messages")), messages)
-    lost += len(as_list(value.get("documents"))) - len(documents)
-    damage = (N_("Parts of its files are damaged: {lost}.", lost=f"{lost:,}"),) if lost else ()
+    lost_parts = _count_lost(as_list(value.get("messages")), messages)
+    lost_parts += len(as_list(value.get("documents"))) - len(documents)
+    damage = (
+        (N_("Parts of its files are damaged: {lost}.", lost=f"{lost_parts:,}"),)
+        if lost_parts
+        else ()
+    )
     return ReadyChat(
         SOURCE,
         chat,
@@ -81,12 +85,16 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     )
 
 
-def _lost(given: Sequence[object], messages: Sequence[StoredMessage]) -> int:
+def _count_lost(values: Sequence[object], messages: Sequence[StoredMessage]) -> int:
     """Count the files and parts of files that messages name but that could not be read."""
     named = sum(
-        len(as_list(as_dict(it).get(name))) for it in given for name in ("attachments", "sources")
+        len(as_list(as_dict(message).get(name)))
+        for message in values
+        for name in ("attachments", "sources")
     )
-    return max(0, named - sum(len(it.attachments) + len(it.sources) for it in messages))
+    return max(
+        0, named - sum(len(message.attachments) + len(message.sources) for message in messages)
+    )
 
 
 def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage | None:
@@ -106,7 +114,7 @@ def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage | None:
         state=_one_of(_STATES, state) or "interrupted",
         reasoning=as_text(value.get("reasoning")),
         facts=_facts(as_dict(value.get("facts"))),
-        failure=Failure(*(as_text(failure.get(it)) for it in ("code", "what", "why", "do")))
+        failure=Failure(*(as_text(failure.get(field)) for field in ("code", "what", "why", "do")))
         if failure
         else None,
         reasoning_s=as_number(value.get("reasoning_s")),
@@ -129,29 +137,29 @@ def _each(read: Callable[[Mapping[str, Any]], T], values: object) -> tuple[T, ..
 
 def _in_order(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
     """Order messages so that each comes once, after its parent; those without one become roots."""
-    by_id = {it.id: it for it in reversed(messages)}
+    by_id = {message.id: message for message in reversed(messages)}
     found: dict[str, StoredMessage] = {}
     waiting: dict[str, list[StoredMessage]] = {}
-    for message in (it for it in messages if by_id[it.id] is it):
+    for message in (message for message in messages if by_id[message.id] is message):
         parent = message.parent_id
         if parent in by_id and parent not in found:
             waiting.setdefault(parent or "", []).append(message)
             continue
         free = [message if parent in by_id else replace(message, parent_id=None)]
         while free:
-            it = free.pop()
-            found[it.id] = it
-            free += reversed(waiting.pop(it.id, []))
+            current = free.pop()
+            found[current.id] = current
+            free += reversed(waiting.pop(current.id, []))
     # The rest are cycles.
-    lost = [replace(it, parent_id=None) for group in waiting.values() for it in group]
-    return (*found.values(), *lost)
+    unplaced = [replace(message, parent_id=None) for group in waiting.values() for message in group]
+    return (*found.values(), *unplaced)
 
 
 def _named(chat_id: str, value: object) -> str | None:
-    given = as_text(value)
-    if not given:
+    stored_id = as_text(value)
+    if not stored_id:
         return None
-    return given if _ID.fullmatch(given) else made_id(chat_id, given)
+    return stored_id if _ID.fullmatch(stored_id) else made_id(chat_id, stored_id)
 
 
 def _one_of(allowed: Sequence[str], value: object) -> Any:
@@ -187,7 +195,7 @@ def _plain(kind: type[AnswerFacts | MtpReport], values: Mapping[str, Any]) -> di
         "float": as_number,
         "bool": lambda value: value is True,
         "float | None": lambda value: None if value is None else as_number(value),
-        "tuple[str, ...]": lambda value: tuple(as_text(it) for it in as_list(value)),
+        "tuple[str, ...]": lambda value: tuple(as_text(item) for item in as_list(value)),
     }
     return {
         field.name: read.get(str(field.type), as_text)(values.get(field.name))

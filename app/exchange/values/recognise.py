@@ -18,10 +18,10 @@ from app.exchange.values.json_values import (
     from_json,
     torn_items,
 )
-from app.exchange.values.thread import ready
+from app.exchange.values.thread import convert
 from engines.sentences import N_
 
-_LOOKED_AT = 20
+_EXAMINED = 20
 """Elements of a list checked to recognise its program."""
 
 
@@ -36,26 +36,30 @@ class _Format:
 
     source: str
     marks: tuple[bytes, ...]
-    is_ours: Callable[[Mapping[str, Any]], bool]
+    is_chat: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any]], FoundChat | ReadyChat]
 
 
 _FORMATS = (
-    _Format(own.SOURCE, (b'"leaf_id"',), own.is_ours, own.read),
-    _Format(chatgpt.SOURCE, (b'"mapping"',), chatgpt.is_ours, chatgpt.read),
+    _Format(own.SOURCE, (b'"leaf_id"',), own.is_chat, own.read),
+    _Format(chatgpt.SOURCE, (b'"mapping"',), chatgpt.is_chat, chatgpt.read),
     _Format(
         open_webui.SOURCE,
         (b'"currentId"', b'"childrenIds"'),
-        open_webui.is_ours,
+        open_webui.is_chat,
         open_webui.read,
     ),
-    _Format(lm_studio.SOURCE, (b'"currentlySelected"',), lm_studio.is_ours, lm_studio.read),
+    _Format(lm_studio.SOURCE, (b'"currentlySelected"',), lm_studio.is_chat, lm_studio.read),
 )
 PROGRAMS = ("ChatGPT", N_("LM Studio"), "Jan", "GPT4All", N_("Open WebUI"), "Ollama", "Hearth")
 """The programs whose chats can be read, under their usual names."""
 _LISTS = ("chats", "conversations")
 """Keys under which an object can contain the list of chats."""
-MARKS = (*chain.from_iterable(it.marks for it in _FORMATS), b'"thread_id"', b'"assistants"')
+MARKS = (
+    *chain.from_iterable(file_format.marks for file_format in _FORMATS),
+    b'"thread_id"',
+    b'"assistants"',
+)
 """The marks of every format; the last two are Jan's, whose chats are folders."""
 _THREAD = ('"assistants"', '"thread"')
 """Every thread of Jan has one of these; other texts need not be parsed twice."""
@@ -78,10 +82,10 @@ def chats_in(text: str) -> tuple[str, FoundChats]:
         whole, items = _items(text)
     except TooLarge:
         return _of_large(text)
-    ours = _format_of(items)
-    if ours is None:
+    chat_format = _format_of(items)
+    if chat_format is None:
         return "", iter(() if whole else (NotRead(WHOLE_FILE[0], DAMAGED),))
-    return ours.source, _read(ours, items, whole)
+    return chat_format.source, _read(chat_format, items, whole)
 
 
 def thread_in(text: str) -> Mapping[str, Any] | None:
@@ -100,7 +104,7 @@ def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]
     for number, item in enumerate(items, 1):
         try:
             found = read(item)
-            chat = found if isinstance(found, ReadyChat) else ready(found)
+            chat = found if isinstance(found, ReadyChat) else convert(found)
             yield chat
             if chat.damage:
                 yield NotRead(_name(item, number), " ".join(chat.damage), partly=True)
@@ -126,37 +130,41 @@ def _of_large(text: str) -> tuple[str, FoundChats]:
     """Recognise a text too large for memory, and read the chats of its list one by one."""
     items = each_item(text)
     try:
-        first = list(islice(items, _LOOKED_AT))
+        first = list(islice(items, _EXAMINED))
     except ValueError:
         first = []
-    ours = _format_of(first)
-    if ours is None:
+    chat_format = _format_of(first)
+    if chat_format is None:
         return "", iter((NotRead(WHOLE_FILE[0], TOO_LARGE),))
-    return ours.source, _read_large(ours, chain(first, items))
+    return chat_format.source, _read_large(chat_format, chain(first, items))
 
 
-def _read_large(ours: _Format, items: Iterator[Any]) -> Iterator[ReadyChat | NotRead]:
+def _read_large(chat_format: _Format, items: Iterator[Any]) -> Iterator[ReadyChat | NotRead]:
     try:
-        yield from _read(ours, items, whole=True)
+        yield from _read(chat_format, items, whole=True)
     except ValueError:
         yield NotRead(WHOLE_FILE[1], TORN)
 
 
 def _format_of(items: Sequence[Any]) -> _Format | None:
-    looked_at = [it for it in islice(items, _LOOKED_AT) if isinstance(it, dict)]
+    looked_at = [item for item in islice(items, _EXAMINED) if isinstance(item, dict)]
     return next(
-        (ours for ours in _FORMATS if any(ours.is_ours(it) for it in looked_at)),
+        (
+            chat_format
+            for chat_format in _FORMATS
+            if any(chat_format.is_chat(item) for item in looked_at)
+        ),
         None,
     )
 
 
-def _read(ours: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyChat | NotRead]:
+def _read(chat_format: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyChat | NotRead]:
     def read(item: Any) -> FoundChat | ReadyChat:
         if isinstance(item, TooLarge):
             raise Broken(TOO_LARGE)
-        if not isinstance(item, dict) or not ours.is_ours(item):
-            raise Broken(N_("It is not a chat from {source}.", source=ours.source))
-        return ours.read(item)
+        if not isinstance(item, dict) or not chat_format.is_chat(item):
+            raise Broken(N_("It is not a chat from {source}.", source=chat_format.source))
+        return chat_format.read(item)
 
     yield from read_each(items, read)
     if not whole:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.exchange.values.found import FileFound, NotRead, PassedOver
+from app.exchange.values.found import FileFound, NotRead, SkippedFile
 from engines.sentences import N_, joined, listed
 
-MOST_TOLD = 100
+MOST_LISTED = 100
 """How many unread chats of a file are named one by one."""
 
 MOST_NAMED = 20
@@ -36,28 +36,28 @@ class FileReport:
     messages: int
     left_out: Mapping[str, int]
     not_read: tuple[NotRead, ...]
-    passed_over: tuple[PassedOver, ...] = ()
+    passed_over: tuple[SkippedFile, ...] = ()
 
     @property
     def wholly_unread(self) -> tuple[NotRead, ...]:
         """The parts of which nothing could be read."""
-        return tuple(it for it in self.not_read if not it.partly)
+        return tuple(entry for entry in self.not_read if not entry.partly)
 
     @property
     def partly_read(self) -> tuple[NotRead, ...]:
         """The parts that could be read only partly."""
-        return tuple(it for it in self.not_read if it.partly)
+        return tuple(entry for entry in self.not_read if entry.partly)
 
     @property
     def passed_by_reason(self) -> Mapping[str, Sequence[str]]:
         """Names of the skipped files, by the reason."""
         names: dict[str, list[str]] = {}
-        for it in self.passed_over:
-            names.setdefault(it.why, []).append(it.name)
+        for file in self.passed_over:
+            names.setdefault(file.why, []).append(file.name)
         return names
 
     @property
-    def taken(self) -> int:
+    def imported(self) -> int:
         """The number of chats that are new or restored."""
         return self.new + self.back
 
@@ -72,30 +72,33 @@ def reports(files: Sequence[FileFound], known: Mapping[str, bool]) -> tuple[File
     return tuple(_report(file, seen) for file in files)
 
 
-def told(reports: Iterable[FileReport], *, done: bool) -> str:
+def report_text(reports: Iterable[FileReport], *, done: bool) -> str:
     """Return the whole report as text.
 
     Args:
         done: Whether the import has happened, as opposed to a preview.
     """
-    return joined("\n\n", (joined("\n", (it.name, *sentences(it, done=done))) for it in reports))
+    return joined(
+        "\n\n",
+        (joined("\n", (report.name, *sentences(report, done=done))) for report in reports),
+    )
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
     """Return the report on one file, a sentence each.
 
     Args:
-        done: As in `told`.
+        done: As in `report_text`.
     """
-    said = []
+    lines = []
     if report.new:
-        said.append(_new(report, done=done))
+        lines.append(_new(report, done=done))
     if report.back:
-        said.append(N_("Restored from the trash: {back}.", back=_counted(report.back, "chat")))
+        lines.append(N_("Restored from the trash: {back}.", back=_counted(report.back, "chat")))
     if report.here:
-        said.append(N_("Already here: {here}.", here=_counted(report.here, "chat")))
+        lines.append(N_("Already here: {here}.", here=_counted(report.here, "chat")))
     for what, count in sorted(report.left_out.items()):
-        said.append(
+        lines.append(
             N_(
                 "Left out, because Hearth does not support it: {what} ({count}).",
                 what=what,
@@ -109,18 +112,21 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     )
     for words, found in groups:
         if found:
-            said.append(words)
-            said += [N_("  {what}: {why}", what=it.what, why=it.why) for it in found[:MOST_TOLD]]
-        if len(found) > MOST_TOLD:
-            said.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
+            lines.append(words)
+            lines += [
+                N_("  {what}: {why}", what=entry.what, why=entry.why)
+                for entry in found[:MOST_LISTED]
+            ]
+        if len(found) > MOST_LISTED:
+            lines.append(N_("  and {count} more.", count=f"{len(found) - MOST_LISTED:,}"))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])
         if len(names) > MOST_NAMED:
             named = N_(
                 "{named} and {count} more", named=named, count=f"{len(names) - MOST_NAMED:,}"
             )
-        said.append(N_("Passed over: {named}. {why}", named=named, why=why))
-    return said
+        lines.append(N_("Passed over: {named}. {why}", named=named, why=why))
+    return lines
 
 
 def _new(report: FileReport, *, done: bool) -> str:
@@ -139,16 +145,16 @@ def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     messages = 0
-    for it in file.chats:
-        state = seen.get(it.chat.id)
+    for chat in file.chats:
+        state = seen.get(chat.chat.id)
         counts["new" if state is None else "back" if state else "here"] += 1
-        seen[it.chat.id] = False
+        seen[chat.chat.id] = False
         if state is None:
-            messages += len(it.messages)
-            left_out.update(it.left_out)
+            messages += len(chat.messages)
+            left_out.update(chat.left_out)
     return FileReport(
         name=file.path.name,
-        sources=tuple(dict.fromkeys(it.source for it in file.chats)),
+        sources=tuple(dict.fromkeys(chat.source for chat in file.chats)),
         new=counts["new"],
         back=counts["back"],
         here=counts["here"],
@@ -159,10 +165,10 @@ def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
     )
 
 
-def _counted(count: int, thing: str) -> str:
+def _counted(count: int, noun: str) -> str:
     one, many = (
         (N_("1 chat"), N_("{count} chats"))
-        if thing == "chat"
+        if noun == "chat"
         else (N_("1 message"), N_("{count} messages"))
     )
     return one if count == 1 else N_(many, count=f"{count:,}")

@@ -40,7 +40,7 @@ def made_id(*parts: str) -> str:
     return uuid.uuid5(_SPACE, "\n".join(parts)).hex
 
 
-def ready(found: FoundChat) -> ReadyChat:
+def convert(found: FoundChat) -> ReadyChat:
     """Convert a found chat.
 
     Raises:
@@ -52,20 +52,20 @@ def ready(found: FoundChat) -> ReadyChat:
     spoken = _joined(_without_others(ordered))
     if not spoken:
         raise Broken(N_("It has no messages."))
-    name = found.id or "\n".join([found.title, str(found.created), *(it.text for it in spoken)])
+    name = found.id or "\n".join([found.title, str(found.created), *(turn.text for turn in spoken)])
     chat_id = made_id(found.source, name)
     times = _times(spoken, found.created)
-    messages = tuple(_stored(chat_id, it, times[it.id], found.source) for it in spoken)
-    shown = _shown(found, ordered, spoken)
+    messages = tuple(_stored(chat_id, turn, times[turn.id], found.source) for turn in spoken)
+    leaf = _shown_leaf(found, ordered, spoken)
     created = found.created or messages[0].created
     title = " ".join(found.title.split())[:_LONGEST_TITLE]
-    first = next((it.text for it in spoken if it.role == "user"), spoken[0].text)
+    first = next((turn.text for turn in spoken if turn.role == "user"), spoken[0].text)
     chat = Chat(
         id=chat_id,
         title=title or title_from(first),
         created=created,
-        updated=found.updated or max(created, *(it.created for it in messages)),
-        leaf_id=made_id(chat_id, shown),
+        updated=found.updated or max(created, *(message.created for message in messages)),
+        leaf_id=made_id(chat_id, leaf),
         pinned=found.pinned,
         titled_by="user" if title else "text",
         settings={"system_prompt": system} if system else {},
@@ -93,7 +93,7 @@ class _Spoken:
 
     @property
     def text(self) -> str:
-        return "\n\n".join(text for it in self.pieces if (text := it.text.strip("\n")))
+        return "\n\n".join(text for piece in self.pieces if (text := piece.text.strip("\n")))
 
 
 def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
@@ -104,19 +104,19 @@ def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
     children: dict[str | None, list[FoundMessage]] = {}
     for message in by_id.values():
         known = message.parent is None or message.parent in by_id
-        it = message if known else replace(message, parent=None)
-        children.setdefault(it.parent, []).append(it)
+        placed = message if known else replace(message, parent=None)
+        children.setdefault(placed.parent, []).append(placed)
     ordered: list[FoundMessage] = []
     while True:
         waiting = children.pop(None, [])
         while waiting:
             ordered += waiting
-            waiting = [child for it in waiting for child in children.pop(it.id, ())]
+            waiting = [child for message in waiting for child in children.pop(message.id, ())]
         if not children:
             return ordered
         # The rest is a cycle: open it where it is found first.
         circle = children.pop(next(iter(children)))
-        children[None] = [replace(it, parent=None) for it in circle]
+        children[None] = [replace(message, parent=None) for message in circle]
 
 
 def _system_prompt(
@@ -140,17 +140,17 @@ def _system_prompt(
 def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
     """Keep the messages of user and model; a child of a dropped message gets that one's parent."""
     above: dict[str, str | None] = {}
-    kept: list[FoundMessage] = []
+    spoken: list[FoundMessage] = []
     for message in messages:
         parent = message.parent
         if parent in above:
             parent = above[parent]
         if message.role in ("user", "assistant") and (message.text.strip() or message.reasoning):
             same = parent == message.parent
-            kept.append(message if same else replace(message, parent=parent))
+            spoken.append(message if same else replace(message, parent=parent))
         else:
             above[message.id] = parent
-    return kept
+    return spoken
 
 
 def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
@@ -161,33 +161,35 @@ def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
     size = 0
     for message in messages:
         role: Role = "user" if message.role == "user" else "assistant"
-        it = _Spoken(message.id, message.parent, role, (message,))
+        turn = _Spoken(message.id, message.parent, role, (message,))
         before = spoken.get(message.parent or "")
         if before is not None and before.role == role:
-            it.parent, it.pieces = before.parent, (*before.pieces, message)
+            turn.parent, turn.pieces = before.parent, (*before.pieces, message)
             taken_up.add(before.id)
         elif before is not None:
             answered.add(before.id)
-        size += _PIECE * len(it.pieces) + sum(len(piece.text) for piece in it.pieces)
+        size += _PIECE * len(turn.pieces) + sum(len(piece.text) for piece in turn.pieces)
         if size > _MOST_TEXT:
             raise Broken(N_("Its messages are too long for one chat."))
-        spoken[it.id] = it
-    gone = taken_up - answered
-    return [it for it in spoken.values() if it.id not in gone]
+        spoken[turn.id] = turn
+    merged = taken_up - answered
+    return [turn for turn in spoken.values() if turn.id not in merged]
 
 
 def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
     """Return when each message was written; without a time of its own, it gets its parent's."""
     times: dict[str, float] = {}
-    for it in spoken:
-        known = next((piece.created for piece in it.pieces if piece.created), None)
-        times[it.id] = known or times.get(it.parent or "") or begin or 1.0
+    for turn in spoken:
+        known = next((piece.created for piece in turn.pieces if piece.created), None)
+        times[turn.id] = known or times.get(turn.parent or "") or begin or 1.0
     return times
 
 
-def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]) -> str:
+def _shown_leaf(
+    found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]
+) -> str:
     """Return the end of the shown path: the other program's, or the nearest message above it."""
-    left = {it.id for it in spoken}
+    left = {turn.id for turn in spoken}
     parents = {message.id: message.parent for message in ordered}
     step = found.leaf
     while step is not None and step not in left:
@@ -195,18 +197,18 @@ def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_
     return step or spoken[-1].id
 
 
-def _stored(chat_id: str, it: _Spoken, created: float, source: str) -> StoredMessage:
-    model = next((piece.model for piece in reversed(it.pieces) if piece.model), "")
+def _stored(chat_id: str, turn: _Spoken, created: float, source: str) -> StoredMessage:
+    model = next((piece.model for piece in reversed(turn.pieces) if piece.model), "")
     return StoredMessage(
-        id=made_id(chat_id, it.id),
+        id=made_id(chat_id, turn.id),
         chat_id=chat_id,
-        parent_id=made_id(chat_id, it.parent) if it.parent else None,
-        role=it.role,
-        text=it.text,
+        parent_id=made_id(chat_id, turn.parent) if turn.parent else None,
+        role=turn.role,
+        text=turn.text,
         created=created,
-        state="stopped" if it.pieces[-1].stopped else "complete",
-        reasoning="\n\n".join(piece.reasoning for piece in it.pieces if piece.reasoning),
-        facts=AnswerFacts(model, source) if model and it.role == "assistant" else None,
-        reasoning_s=sum(piece.reasoning_s for piece in it.pieces),
-        rating=next((piece.rating for piece in reversed(it.pieces) if piece.rating), 0),
+        state="stopped" if turn.pieces[-1].stopped else "complete",
+        reasoning="\n\n".join(piece.reasoning for piece in turn.pieces if piece.reasoning),
+        facts=AnswerFacts(model, source) if model and turn.role == "assistant" else None,
+        reasoning_s=sum(piece.reasoning_s for piece in turn.pieces),
+        rating=next((piece.rating for piece in reversed(turn.pieces) if piece.rating), 0),
     )

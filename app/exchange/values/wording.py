@@ -32,5 +32,5 @@ def fenced(code: str, language: str = "") -> str:
 
 def without_reasoning(text: str) -> tuple[str, str]:
     """Split off the reasoning at a text's beginning; return the text and the reasoning."""
-    begun = _THINK.match(text)
-    return (text[begun.end() :], begun.group(1).strip()) if begun else (text, "")
+    match = _THINK.match(text)
+    return (text[match.end() :], match.group(1).strip()) if match else (text, "")

@@ -30,7 +30,7 @@ _PHASES: dict[Phase, str] = {
     "try": word("try"),
     "switch": word("switch"),
 }
-_NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` does that.")
+_NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` installs it.")
 _OF_CARDS = ("driver", "cuda", "capability")
 """Codes of findings that only rule out the build for NVIDIA cards."""
 _SLOW_BUILD = N_(
@@ -46,7 +46,7 @@ def _use(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     now = app.installer.rollback()
     out.value(
         {"version": now.version}, lambda: N_("vLLM {version} is in use again.", version=now.version)
@@ -55,27 +55,27 @@ def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     ended = app.vllm.end_staying()
-    said = [N_("vLLM with {name} has ended.", name=name) for name in ended]
-    out.value({"stopped": list(ended)}, lambda: joined("\n", said) or N_("No vLLM stays running."))
+    lines = [N_("vLLM with {name} has ended.", name=name) for name in ended]
+    out.value({"stopped": list(ended)}, lambda: joined("\n", lines) or N_("No vLLM is running."))
     return 0
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     app.vllm.end_unused()
     app.installer.remove()
-    out.value({"removed": INSTALLED}, lambda: N_("vLLM and all that came with it are gone."))
+    out.value({"removed": INSTALLED}, lambda: N_("vLLM and all its files were removed."))
     return 0
 
 
-def _require_ours(name: str) -> None:
+def _require_vllm(name: str) -> None:
     if name != INSTALLED:
         raise AppError(
             N_("There is nothing to install, stop, switch or remove for “{name}”.", name=name),
-            N_("llama.cpp comes with Hearth, and other servers are not Hearth's own."),
-            N_("The engine that can be installed is vllm."),
+            N_("llama.cpp comes with Hearth, and Hearth does not manage other servers."),
+            N_("Only vllm can be installed."),
         )
 
 
@@ -93,7 +93,7 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
     installer = app.installer
     state = installer.state()
     row |= asdict(state)
-    row["running"] = [asdict(it) for it in app.vllm.staying()]
+    row["running"] = [asdict(worker) for worker in app.vllm.staying()]
     row["available"] = state.version is not None
     row["why_not"] = None
     if state.version is None:
@@ -105,32 +105,32 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     parts = [
         row["why_not"],
-        N_("Kept to go back to: {row}.", row=row["previous"]) if row["previous"] else "",
+        N_("Kept for a rollback: {row}.", row=row["previous"]) if row["previous"] else "",
         N_("Chosen in the settings.") if row["chosen"] else "",
     ]
     if row.get("unfinished_bytes"):
         parts.append(
-            N_("{row} are here of an unfinished installation.", row=size(row["unfinished_bytes"]))
+            N_("{row} remain from an unfinished installation.", row=size(row["unfinished_bytes"]))
         )
-    parts += [_running(it) for it in row.get("running", ())]
+    parts += [_running(worker) for worker in row.get("running", ())]
     state = word("ready") if row["available"] else N_("not here")
     return row["name"], state, row["version"] or "", joined(" ", parts)
 
 
-def _running(it: dict[str, Any]) -> str:
-    if it["left_s"] is None:
-        return N_("Runs {value}, which another command or the window uses.", value=it["model"])
-    minutes = max(1, round(it["left_s"] / 60))
+def _running(worker: dict[str, Any]) -> str:
+    if worker["left_s"] is None:
+        return N_("Runs {value}, which another command or the window uses.", value=worker["model"])
+    minutes = max(1, round(worker["left_s"] / 60))
     return N_(
         "Runs {value} for the next command, and ends in about {minutes} min; `hearth engines "
         "stop vllm` ends it now.",
-        value=it["model"],
+        value=worker["model"],
         minutes=minutes,
     )
 
 
 def _install(app: App, args: argparse.Namespace, out: Output) -> int:
-    _require_ours(args.what)
+    _require_vllm(args.what)
     installer = app.installer
     # Without --profile, keep Ray if the version in use has it.
     name: LockName = args.profile or (
@@ -146,31 +146,37 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
             do = joined(" ", (do, _SLOW_BUILD)) if slow else do
         raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
     if not args.yes and not confirm(
-        out, N_("Install it?"), N_("Nobody could be asked whether this may be installed.")
+        out, N_("Install it?"), N_("Hearth could not ask whether to install this.")
     ):
         out.note(N_("Nothing was changed."))
         return 1
-    said = ""
+    phase = ""
 
     def show(step: Step) -> None:
-        nonlocal said
-        phase = translated(_PHASES[step.phase])
-        out.rewrite(f"{phase:8} {bar(step.share)}  {translated(step.words)[:60]}")
-        if step.phase != said:
-            said = step.phase
+        nonlocal phase
+        words = translated(_PHASES[step.phase])
+        out.rewrite(f"{words:8} {bar(step.share)}  {translated(step.words)[:60]}")
+        if step.phase != phase:
+            phase = step.phase
             if not sys.stderr.isatty() or is_dumb():
                 out.note(N_("{phase}: {words}", phase=_PHASES[step.phase], words=step.words))
 
     try:
-        made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
+        installations = list(
+            interruptible(lambda cancel: iter([installer.install(name, show, cancel)]))
+        )
     except KeyboardInterrupt:
         out.rewrite("")
-        out.note(N_("What has come is kept; the same command goes on with it."))
+        out.note(N_("The downloaded files are kept; run the same command to continue."))
         raise
     out.rewrite("")
     out.value(
-        {"version": made[0].version, "profile": made[0].profile, "folder": str(made[0].folder)},
-        lambda: N_("vLLM {version} is installed and in use.", version=made[0].version),
+        {
+            "version": installations[0].version,
+            "profile": installations[0].profile,
+            "folder": str(installations[0].folder),
+        },
+        lambda: N_("vLLM {version} is installed and in use.", version=installations[0].version),
     )
     return 0
 
@@ -186,13 +192,11 @@ def _show(check: Check, out: Output) -> None:
     if price is not None and price.disk_bytes:
         out.note(
             N_(
-                "This downloads {download_bytes}, takes up to {disk_bytes} of the disk while it "
-                "goes "
-                "on and {kept_bytes} after, and lasts about {minutes} minutes on a usual "
-                "connection. "
-                "Files come from the package indexes that pip and uv are set to here; for an "
-                "NVIDIA "
-                "card vLLM then gets compiled kernels itself, from where its makers keep them.",
+                "This downloads {download_bytes}, uses up to {disk_bytes} of disk space during "
+                "the installation and {kept_bytes} afterwards, and takes about {minutes} "
+                "minutes on a typical connection. The files come from the package indexes that "
+                "pip and uv use on this computer; for an NVIDIA card, vLLM then downloads "
+                "compiled kernels from their makers.",
                 download_bytes=size(price.download_bytes),
                 disk_bytes=size(price.disk_bytes),
                 kept_bytes=size(price.kept_bytes),
@@ -202,8 +206,8 @@ def _show(check: Check, out: Output) -> None:
     if price is not None and check.linux:
         out.note(
             N_(
-                "It goes into {linux}, the Linux inside Windows; of that only the folder "
-                "~/.local/share/hearth is touched.",
+                "It is installed in {linux}, the Linux inside Windows, where only the folder "
+                "~/.local/share/hearth is changed.",
                 linux=check.linux,
             )
         )

@@ -33,10 +33,10 @@ class AdviceCard(Panel):
         row.addWidget(Picture("star", "accent_text", 26), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        self._what = Label(self.tr("Checking this computer…"), "title", name="suits", wrap=True)
+        self._headline = Label(self.tr("Checking this computer…"), "title", name="suits", wrap=True)
         self._why = Label("", name="suitsWhy", wrap=True)
         self._why.hide()
-        texts.addWidget(self._what)
+        texts.addWidget(self._headline)
         texts.addWidget(self._why)
         row.addLayout(texts, 1)
         self._table = ComparisonTable()
@@ -47,8 +47,9 @@ class AdviceCard(Panel):
         self.box.addWidget(self._table)
 
     def show_advice(self, advice: Advice) -> None:
+        """Show which engine suits this computer, the reasons and the comparison."""
         name = engine_name(advice.engine)
-        self._what.setText(self.tr("{name} suits this computer").format(name=name))
+        self._headline.setText(self.tr("{name} suits this computer").format(name=name))
         self._why.setText(" ".join(translated(reason) for reason in advice.reasons))
         self._why.show()
         self._line.show()
@@ -70,15 +71,15 @@ class ComparisonTable(QWidget):
         for column in range(len(_ENGINES)):
             self._grid.setColumnStretch(column + 1, 1)
 
-    def show_rows(self, rows: Sequence[Row], suits: EngineName) -> None:
+    def show_rows(self, rows: Sequence[Row], suitable: EngineName) -> None:
         """Show the rows.
 
         Args:
-            suits: The engine that suits this computer; its name is highlighted.
+            suitable: The engine that suits this computer; its name is highlighted.
         """
         empty(self._grid)
         for column, engine in enumerate(_ENGINES, start=1):
-            look = "accent" if engine == suits else "strong"
+            look = "accent" if engine == suitable else "strong"
             self._grid.addWidget(Label(engine_name(engine), look), 0, column)
         spoken = []
         for place, row in enumerate(rows, start=1):
@@ -92,10 +93,10 @@ class ComparisonTable(QWidget):
             topic = self.tr("{topic} (measured here)").format(topic=topic)
         top = Qt.AlignmentFlag.AlignTop
         self._grid.addWidget(Label(topic, "muted", wrap=True), place, 0, top)
-        said = [translated(row.llamacpp), translated(row.vllm)]
-        for column, words in enumerate(said, start=1):
+        texts = [translated(row.llamacpp), translated(row.vllm)]
+        for column, words in enumerate(texts, start=1):
             look = "strong" if row.measured else ""
             self._grid.addWidget(Label(words, look, wrap=True), place, column, top)
         names = (engine_name(engine) for engine in _ENGINES)
-        parts = (f"{name}, {words}" for name, words in zip(names, said, strict=True))
+        parts = (f"{name}, {words}" for name, words in zip(names, texts, strict=True))
         return f"{topic}: {'; '.join(parts)}."

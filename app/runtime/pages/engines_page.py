@@ -66,13 +66,14 @@ class EnginesPage(ColumnPage):
         self._connect()
 
     def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.look()
-
-    def look(self) -> None:
         """Refresh the engines and the servers."""
-        self._engines.look()
-        self._servers.look()
+        super().showEvent(event)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Refresh the engines and the servers."""
+        self._engines.refresh()
+        self._servers.refresh()
         self._show_servers()
 
     def show_part(self, part: str) -> None:
@@ -104,13 +105,13 @@ class EnginesPage(ColumnPage):
         engines.failed.connect(self._failed)
         self._servers.listed.connect(self._show_servers)
         self.llama.chosen.connect(self._choose_devices)
-        self.llama.again.connect(lambda: engines.look_at_devices(again=True))
+        self.llama.try_again.connect(lambda: engines.refresh_devices(again=True))
         vllm.check.connect(self._check)
         vllm.install.connect(self._install)
         vllm.cancel.connect(engines.cancel)
         vllm.roll_back.connect(self._ask_to_roll_back)
         vllm.remove.connect(self._ask_to_remove)
-        vllm.worker.look.connect(engines.look_at_worker)
+        vllm.worker.refresh_due.connect(engines.refresh_worker)
         vllm.worker.stop.connect(lambda: engines.stop_worker(failed=self._failed))
         for card in (vllm, self.remote):
             card.servers.connect(lambda: self._navigation.go_to("servers"))
@@ -127,7 +128,7 @@ class EnginesPage(ColumnPage):
         self.vllm.show_state(state)
 
     def _show_servers(self) -> None:
-        self.remote.show_servers([it.name for it in self._servers.profiles()])
+        self.remote.show_servers([profile.name for profile in self._servers.profiles()])
 
     def _choose_devices(self, names: tuple[str, ...]) -> None:
         try:

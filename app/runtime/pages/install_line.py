@@ -66,12 +66,14 @@ class InstallLine(QWidget):
         self.begin()
 
     def begin(self) -> None:
+        """Show that the installation starts."""
         self._phase.setText(self.tr("Starting the installation…"))
         self._words.setText("")
         show_busy(self._bar)
         self._cancel.setEnabled(True)
 
     def show_step(self, step: Step) -> None:
+        """Show the current step, its share and the latest words of the installer."""
         number = list(self._phases).index(step.phase) + 1
         name = self._phases[step.phase]
         words = self.tr("Step {number} of {count}: {name}").format(

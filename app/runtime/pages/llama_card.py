@@ -28,11 +28,11 @@ class LlamaCard(EngineCard):
 
     Signals:
         chosen(names): The user chose the devices to compute on; empty for the default ones.
-        again(): The user wants the devices tested again.
+        try_again(): The user wants the devices tested again.
     """
 
     chosen = Signal(object)
-    again = Signal()
+    try_again = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -52,19 +52,19 @@ class LlamaCard(EngineCard):
         self._rows = QVBoxLayout()
         self._rows.setSpacing(GRID)
         self._note = Label("", "small", name="devicesNote", wrap=True)
-        self._again = LabelledButton("again", self.tr("Try again"), "tryDevices")
-        self._again.clicked.connect(self._try)
+        self._try_button = LabelledButton("again", self.tr("Try again"), "tryDevices")
+        self._try_button.clicked.connect(self._try)
         row = QHBoxLayout()
         row.setSpacing(2 * GRID)
         row.addWidget(self._note, 1)
-        row.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._try_button, 0, Qt.AlignmentFlag.AlignTop)
         self._fault = Label("", "caution", name="llamaFault", wrap=True, selectable=True)
         self._fault.hide()
         self.body.addWidget(self._wait)
         self.body.addWidget(self._fault)
         self.body.addLayout(self._rows)
         self.body.addLayout(row)
-        self._again.hide()
+        self._try_button.hide()
 
     def show_devices(self, devices: Sequence[Device], chosen: Sequence[str]) -> None:
         """Show the devices.
@@ -77,15 +77,15 @@ class LlamaCard(EngineCard):
         self._switches = {}
         for number, device in enumerate(self._devices, start=1):
             self._rows.addWidget(self._row(number, device))
-        self._keep_one()
+        self._keep_one_on()
         self._wait.setVisible(False)
         self._fault.hide()
         self.show_status(self.tr("Ready"), good=True)
-        refused = any(it.state == "refused" for it in self._devices)
-        self._again.setVisible(refused)
-        self._again.setEnabled(True)
-        self._again.redraw("again", self.tr("Try again"))
-        self._note.setText(self._said())
+        refused = any(device.state == "refused" for device in self._devices)
+        self._try_button.setVisible(refused)
+        self._try_button.setEnabled(True)
+        self._try_button.redraw("again", self.tr("Try again"))
+        self._note.setText(self._note_text())
         self._note.show()
 
     def show_fault(self, error: UserError) -> None:
@@ -96,19 +96,19 @@ class LlamaCard(EngineCard):
         self._fault.setText(f"{translated(error.why)}\n{translated(error.do)}")
         self._fault.show()
 
-    def _said(self) -> str:
+    def _note_text(self) -> str:
         if not self._devices:
             return self.tr(
-                "No graphics card that this build can use: answers run on the processor."
+                "This build can use no graphics card here: answers run on the processor."
             )
-        said = self.tr(
+        note = self.tr(
             "What does not fit on the cards runs on the processor. To use only the "
             "processor, set the layers on the graphics card to 0."
         )
         if len(self._devices) > 1:
             several = self.tr("The first one is filled before the next.")
-            said = f"{several} {said}"
-        return said
+            note = f"{several} {note}"
+        return note
 
     def _row(self, number: int, device: Device) -> QWidget:
         row = QWidget()
@@ -116,14 +116,14 @@ class LlamaCard(EngineCard):
         across = QHBoxLayout(row)
         across.setContentsMargins(0, 0, 0, 0)
         across.setSpacing(12)
-        drawing, tone, said = self._sign(device)
+        drawing, tone, state = self._sign(device)
         across.addWidget(Picture(drawing, tone, 18), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(1)
         texts.addWidget(Label(device.title, "strong", wrap=True))
         texts.addWidget(
             Label(
-                f"{said}. {self._memory(device)}", "small", name=f"deviceState{number}", wrap=True
+                f"{state}. {self._memory(device)}", "small", name=f"deviceState{number}", wrap=True
             )
         )
         if device.why:
@@ -132,12 +132,12 @@ class LlamaCard(EngineCard):
         switch = Switch()
         switch.setObjectName(f"useDevice{number}")
         switch.setAccessibleName(self.tr("Use {name_of}").format(name_of=device.title))
-        switch.setAccessibleDescription(said)
+        switch.setAccessibleDescription(state)
         works = device.state != "refused"
-        wanted = device.name in self._chosen if self._chosen else device.usual
-        switch.setChecked(works and wanted)
+        is_chosen = device.name in self._chosen if self._chosen else device.usual
+        switch.setChecked(works and is_chosen)
         switch.setEnabled(works)
-        switch.toggled.connect(self._tell)
+        switch.toggled.connect(self._send_choice)
         self._switches[device.name] = switch
         across.addWidget(switch, 0, Qt.AlignmentFlag.AlignVCenter)
         return row
@@ -157,21 +157,21 @@ class LlamaCard(EngineCard):
             total_bytes=size(device.total_bytes), free_bytes=size(device.free_bytes)
         )
 
-    def _tell(self) -> None:
-        working = [it for it in self._devices if it.state != "refused"]
-        on = tuple(it.name for it in working if self._switches[it.name].isChecked())
-        usual = tuple(it.name for it in working if it.usual)
-        self._keep_one()
+    def _send_choice(self) -> None:
+        working = [device for device in self._devices if device.state != "refused"]
+        on = tuple(device.name for device in working if self._switches[device.name].isChecked())
+        usual = tuple(device.name for device in working if device.usual)
+        self._keep_one_on()
         self.chosen.emit(() if on == usual else on)
 
-    def _keep_one(self) -> None:
+    def _keep_one_on(self) -> None:
         """Keep the last device on: a setting for the processor alone is the layers on the card."""
-        works = [it.name for it in self._devices if it.state != "refused"]
+        works = [device.name for device in self._devices if device.state != "refused"]
         on = [name for name in works if self._switches[name].isChecked()]
         for name in works:
             self._switches[name].setEnabled(on != [name])
 
     def _try(self) -> None:
-        self._again.setEnabled(False)
-        self._again.redraw("again", self.tr("Testing…"))
-        self.again.emit()
+        self._try_button.setEnabled(False)
+        self._try_button.redraw("again", self.tr("Testing…"))
+        self.try_again.emit()

@@ -27,11 +27,11 @@ class PriceCard(QWidget):
 
     Signals:
         agreed(): The user wants to install it.
-        again(): The user wants the check repeated.
+        check_again(): The user wants the check repeated.
     """
 
     agreed = Signal()
-    again = Signal()
+    check_again = Signal()
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
         """Create the card.
@@ -73,13 +73,14 @@ class PriceCard(QWidget):
         column.addWidget(self._row)
 
     def show_check(self, check: Check, state: InstallState | None) -> None:
+        """Show what an installation needs, and enable it if nothing prevents it."""
         self._findings.show_check(check)
         hindrance, price = check.hindrance, check.price
         self._price.setVisible(price is not None and hindrance is None)
         self._facts["priceTouched"].setText(self._touched(check.linux))
         if price is not None:
-            come = state.unfinished_bytes if state is not None else 0
-            self._facts["priceDownload"].setText(self._download(price.download_bytes, come))
+            downloaded = state.unfinished_bytes if state is not None else 0
+            self._facts["priceDownload"].setText(self._download(price.download_bytes, downloaded))
             self._facts["priceDisk"].setText(
                 self.tr("{kept_bytes}; up to {disk_bytes} during the installation").format(
                     kept_bytes=size(price.kept_bytes), disk_bytes=size(price.disk_bytes)
@@ -91,14 +92,14 @@ class PriceCard(QWidget):
                 )
             )
         if hindrance is not None:
-            said = self.tr("It cannot be installed until this is fixed.")
+            verdict = self.tr("It cannot be installed until this is fixed.")
         elif price is None:
-            said = self.tr("There is no build of vLLM for this computer.")
+            verdict = self.tr("There is no build of vLLM for this computer.")
         else:
-            said = ""
-        self._verdict.setText(said)
-        self._verdict.setVisible(bool(said))
-        self._install.setEnabled(not said)
+            verdict = ""
+        self._verdict.setText(verdict)
+        self._verdict.setVisible(bool(verdict))
+        self._install.setEnabled(not verdict)
         words = self.tr("Download {download_bytes} and install").format(
             download_bytes=size(price.download_bytes) if price is not None else "vLLM"
         )
@@ -117,21 +118,21 @@ class PriceCard(QWidget):
         )
         return f"{only} {rest}"
 
-    def _download(self, wanted: int, come: int) -> str:
-        if come:
-            return self.tr("{wanted}; {come} already downloaded").format(
-                wanted=size(wanted), come=size(come)
+    def _download(self, total: int, downloaded: int) -> str:
+        if downloaded:
+            return self.tr("{total}; {downloaded} already downloaded").format(
+                total=size(total), downloaded=size(downloaded)
             )
-        return size(wanted)
+        return size(total)
 
     def _buttons(self) -> FlowRow:
         self._install = LabelledButton(
             "download", self.tr("Install"), "installVllm", look="primary"
         )
         self._install.clicked.connect(self.agreed)
-        again = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")
-        again.clicked.connect(self.again)
-        return FlowRow(self._install, again)
+        button = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")
+        button.clicked.connect(self.check_again)
+        return FlowRow(self._install, button)
 
 
 class Findings(QWidget):
@@ -145,11 +146,12 @@ class Findings(QWidget):
         self._column.setSpacing(10)
 
     def show_check(self, check: Check) -> None:
+        """Show a row for each finding of a check."""
         empty(self._column)
         for number, finding in enumerate(check.findings, start=1):
-            drawing, tone, said = self._sign(finding.ok, finding.warning)
+            drawing, tone, state = self._sign(finding.ok, finding.warning)
             texts = [finding.what] if finding.ok else [finding.what, finding.why, finding.do]
-            self._column.addWidget(_row(number, drawing, tone, said, texts))
+            self._column.addWidget(_row(number, drawing, tone, state, texts))
 
     def _sign(self, ok: bool, warning: bool) -> tuple[str, Tone, str]:
         """Return the icon, its colour, and a word with the same meaning."""
@@ -160,7 +162,7 @@ class Findings(QWidget):
         return "warning", "danger", self.tr("Problem")
 
 
-def _row(number: int, drawing: str, tone: Tone, said: str, texts: Sequence[str]) -> QWidget:
+def _row(number: int, drawing: str, tone: Tone, state: str, texts: Sequence[str]) -> QWidget:
     row = QWidget()
     row.setObjectName(f"finding{number}")
     across = QHBoxLayout(row)
@@ -170,7 +172,7 @@ def _row(number: int, drawing: str, tone: Tone, said: str, texts: Sequence[str])
     column = QVBoxLayout()
     column.setSpacing(2)
     words = [translated(text) for text in texts if text]
-    row.setAccessibleName(f"{said}: {' '.join(words)}")
+    row.setAccessibleName(f"{state}: {' '.join(words)}")
     for place, text in enumerate(words):
         look = "" if place == 0 and len(words) == 1 else ("strong" if place == 0 else "small")
         column.addWidget(Label(text, look, wrap=True, selectable=True))

@@ -40,6 +40,7 @@ class RemoteCard(EngineCard):
         self.body.addWidget(self._button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_servers(self, names: Sequence[str]) -> None:
+        """Show the names of the user's servers."""
         if names:
             self._words.setText(", ".join(names))
             self._button.redraw("server", self.tr("Servers…"))

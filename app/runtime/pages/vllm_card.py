@@ -60,7 +60,7 @@ class VllmCard(EngineCard):
         self._buttons = self._first_buttons()
         self._price = PriceCard(folder)
         self._price.agreed.connect(self.install)
-        self._price.again.connect(self._check)
+        self._price.check_again.connect(self._check)
         self._price.hide()
         self._line = InstallLine()
         self._line.cancel.connect(self.cancel)
@@ -74,11 +74,13 @@ class VllmCard(EngineCard):
         self._show()
 
     def show_state(self, state: InstallState) -> None:
+        """Show which version is installed."""
         if state != self._state:
             self._state = state
             self._show()
 
     def show_check(self, check: Check) -> None:
+        """Show what an installation would need."""
         self.show_checking(False)
         self._price.show_check(check, self._state)
         self._price.setVisible(not self._installing)
@@ -87,8 +89,8 @@ class VllmCard(EngineCard):
     def show_checking(self, checking: bool) -> None:
         """Show that this computer is being checked, which can take some seconds."""
         words = self.tr("Checking…") if checking else self.tr("See what it needs")
-        self._look.setEnabled(not checking)
-        self._look.redraw("search", words)
+        self._check_button.setEnabled(not checking)
+        self._check_button.redraw("search", words)
         for other in (self._update, self._price):
             other.setEnabled(not checking)
 
@@ -100,28 +102,30 @@ class VllmCard(EngineCard):
         self._show()
 
     def show_step(self, step: Step) -> None:
+        """Show a step of the running installation."""
         self._line.show_step(step)
 
     def show_worker(self, worker: WorkerState) -> None:
+        """Show the state of the worker process."""
         self.worker.show_worker(worker)
 
     def _show(self) -> None:
         state = self._state
-        here = state is not None and state.version is not None
+        is_installed = state is not None and state.version is not None
         self._line.setVisible(self._installing)
         self._price.hide()
-        self._installed.setVisible(here and not self._installing)
-        self.worker.setVisible(here and not self._installing)
-        self._words.setVisible(not here and not self._installing)
-        self._words.setText(self._said(state))
-        can_check = not here and state is not None and self._system != "macos"
-        self._look.setVisible(can_check)
-        self._buttons.setVisible(not here and not self._installing)
-        if state is not None and here:
+        self._installed.setVisible(is_installed and not self._installing)
+        self.worker.setVisible(is_installed and not self._installing)
+        self._words.setVisible(not is_installed and not self._installing)
+        self._words.setText(self._state_text(state))
+        can_check = not is_installed and state is not None and self._system != "macos"
+        self._check_button.setVisible(can_check)
+        self._buttons.setVisible(not is_installed and not self._installing)
+        if state is not None and is_installed:
             self._show_installed(state)
         if self._installing:
             self.show_status(self.tr("Installing"))
-        elif here:
+        elif is_installed:
             self.show_status(self.tr("Installed"), good=True)
         else:
             self.show_status(self.tr("Not installed") if self._system != "macos" else "")
@@ -130,7 +134,7 @@ class VllmCard(EngineCard):
         self.show_checking(True)
         self.check.emit()
 
-    def _said(self, state: InstallState | None) -> str:
+    def _state_text(self, state: InstallState | None) -> str:
         if self._system == "macos":
             return self.tr(
                 "vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this "
@@ -156,13 +160,13 @@ class VllmCard(EngineCard):
         )
 
     def _first_buttons(self) -> FlowRow:
-        self._look = LabelledButton("search", self.tr("See what it needs"), "checkVllm")
-        self._look.clicked.connect(self._check)
+        self._check_button = LabelledButton("search", self.tr("See what it needs"), "checkVllm")
+        self._check_button.clicked.connect(self._check)
         server = LabelledButton(
             "server", self.tr("Use one on another computer"), "vllmServers", look="quiet"
         )
         server.clicked.connect(self.servers)
-        return FlowRow(self._look, server)
+        return FlowRow(self._check_button, server)
 
     def _installed_part(self) -> QWidget:
         part = QWidget()
@@ -174,11 +178,11 @@ class VllmCard(EngineCard):
         self._before = Label("", "small", name="vllmPrevious", wrap=True)
         self._update = LabelledButton("download", self.tr("Update"), "updateVllm")
         self._update.clicked.connect(self._check)
-        self._back = LabelledButton("restore", self.tr("Roll back"), "rollBackVllm")
-        self._back.clicked.connect(self.roll_back)
+        self._roll_back_button = LabelledButton("restore", self.tr("Roll back"), "rollBackVllm")
+        self._roll_back_button.clicked.connect(self.roll_back)
         remove = LabelledButton("trash", self.tr("Remove"), "removeVllm")
         remove.clicked.connect(self.remove)
-        self._changes = FlowRow(self._update, self._back, remove)
+        self._changes = FlowRow(self._update, self._roll_back_button, remove)
         for widget in (self._version, self._before, self._changes):
             column.addWidget(widget)
         return part
@@ -190,17 +194,17 @@ class VllmCard(EngineCard):
         )
         before = self.tr("It takes {kept_bytes} on disk.").format(kept_bytes=size(state.kept_bytes))
         if state.previous:
-            kept = self.tr("Version {previous} stays installed, so that you can go back.").format(
+            note = self.tr("Version {previous} stays installed, so that you can go back.").format(
                 previous=state.previous
             )
-            before = f"{kept} {before}" if state.kept_bytes else kept
+            before = f"{note} {before}" if state.kept_bytes else note
         self._before.setText(before)
         self._before.setVisible(bool(state.previous or state.kept_bytes))
         self._update.setVisible(state.outdated)
         self._update.redraw(
             "download", self.tr("Update to {offered}").format(offered=state.offered)
         )
-        self._back.setVisible(bool(state.previous))
-        self._back.redraw(
+        self._roll_back_button.setVisible(bool(state.previous))
+        self._roll_back_button.redraw(
             "restore", self.tr("Roll back to {previous}").format(previous=state.previous)
         )

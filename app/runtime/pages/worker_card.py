@@ -28,11 +28,12 @@ class WorkerCard(Panel):
     """The card of the vLLM worker.
 
     Signals:
-        look(): The worker's state needs a refresh; emitted regularly while the card is visible.
+        refresh_due(): The worker's state needs a refresh; emitted regularly while the card is
+            visible.
         stop(): The user wants to stop the worker.
     """
 
-    look = Signal()
+    refresh_due = Signal()
     stop = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -42,7 +43,7 @@ class WorkerCard(Panel):
         row.setSpacing(GRID)
         self._running = Picture("play", "good", 18)
         self._resting = Picture("pause", "muted", 18)
-        self._what = Label("", "strong", name="workerState", wrap=True)
+        self._headline_label = Label("", "strong", name="workerState", wrap=True)
         self._stop = LabelledButton("stop", self.tr("Stop vLLM"), "stopWorker")
         self._stop.clicked.connect(self.stop)
         self._open = LabelledButton("log", self.tr("Log"), "openLog")
@@ -50,7 +51,7 @@ class WorkerCard(Panel):
         self._open.toggled.connect(self._turn_log)
         for picture in (self._running, self._resting):
             row.addWidget(picture)
-        row.addWidget(self._what, 1)
+        row.addWidget(self._headline_label, 1)
         row.addWidget(self._open)
         row.addWidget(self._stop)
         self._facts = Label("", "small", name="workerFacts", wrap=True)
@@ -70,25 +71,28 @@ class WorkerCard(Panel):
         self._tick = QTimer(self)
         self._tick.setInterval(_LOOK_MS)
         self._tick.setTimerType(Qt.TimerType.CoarseTimer)
-        self._tick.timeout.connect(self.look)
+        self._tick.timeout.connect(self.refresh_due)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the worker's state every few seconds while the card is visible."""
         super().showEvent(event)
         self._tick.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop refreshing the worker's state."""
         super().hideEvent(event)
         self._tick.stop()
 
     def show_worker(self, worker: WorkerState) -> None:
+        """Show the state of the worker, its memory and its log."""
         if worker == self._state:
             return
         self._state = worker
         runs = worker.state != "stopped"
         self._running.setVisible(runs)
         self._resting.setVisible(not runs)
-        self._what.setText(self._headline(worker))
-        facts = self._said(worker)
+        self._headline_label.setText(self._headline(worker))
+        facts = self._facts_text(worker)
         self._facts.setText(facts)
         self._facts.setVisible(bool(facts))
         self._bar.setVisible(worker.state == "loading")
@@ -102,7 +106,7 @@ class WorkerCard(Panel):
         if worker.state == "loading":
             words = translated(worker.words) or self.tr("Starting")
             return (
-                self.tr("{who}: {words}").format(who=worker.model, words=words)
+                self.tr("{model}: {words}").format(model=worker.model, words=words)
                 if worker.model
                 else words
             )
@@ -110,26 +114,29 @@ class WorkerCard(Panel):
             return self.tr("Running: {model}").format(model=worker.model)
         return self.tr("No model is running on vLLM")
 
-    def _said(self, worker: WorkerState) -> str:
+    def _facts_text(self, worker: WorkerState) -> str:
         if worker.state == "stopped":
             return self.tr("It starts with the first message to one of its models.")
         parts = []
         if worker.memory_bytes:
-            held = (
-                self.tr("Uses {memory_bytes} of memory; what its processes share is counted once.")
+            sentence = (
+                self.tr(
+                    "Uses {memory_bytes} of memory; memory that its processes share is counted "
+                    "once."
+                )
                 if worker.memory_once
                 else self.tr(
-                    "Uses up to {memory_bytes} of memory; what its processes share is counted "
-                    "for each."
+                    "Uses up to {memory_bytes} of memory; memory that its processes share is "
+                    "counted for each of them."
                 )
             )
-            parts.append(held.format(memory_bytes=size(worker.memory_bytes)))
+            parts.append(sentence.format(memory_bytes=size(worker.memory_bytes)))
         if worker.others is not None:
             parts.append(
                 self.tr("Another program uses it, such as a command in a terminal.")
                 if worker.others
                 else self.tr(
-                    "A command in a terminal has left it; a message to this model uses it."
+                    "A command in a terminal left it running; a message to this model uses it."
                 )
             )
         if worker.state == "ready" and worker.stops_after_s:

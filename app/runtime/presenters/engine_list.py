@@ -34,14 +34,25 @@ TRIALS = "device trials"
 class Installer(Protocol):
     """The part of `app.runtime.services.installer.EngineInstaller` that the window uses."""
 
-    def usual_lock(self) -> LockName: ...
-    def state(self) -> InstallState: ...
-    def check(self, name: LockName) -> Check: ...
+    def usual_lock(self) -> LockName:
+        """Return the name of the locked versions that suit this computer."""
+
+    def state(self) -> InstallState:
+        """Return which version is installed, and what remains of others."""
+
+    def check(self, name: LockName) -> Check:
+        """Return what an installation needs and what prevents it."""
+
     def install(
-        self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken
-    ) -> object: ...
-    def rollback(self) -> object: ...
-    def remove(self) -> object: ...
+        self, name: LockName, report: Callable[[Step], None], cancel: CancelToken
+    ) -> object:
+        """Install vLLM and switch to it, reporting each step. Raises Cancelled."""
+
+    def rollback(self) -> object:
+        """Switch to the version that was installed before."""
+
+    def remove(self) -> object:
+        """Remove all versions, downloaded files and caches."""
 
 
 class Manager(Protocol):
@@ -49,13 +60,26 @@ class Manager(Protocol):
 
     system: System
 
-    def devices(self, *, again: bool) -> tuple[Device, ...]: ...
-    def advise(self) -> Advice: ...
-    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]: ...
-    def fetch(self, other: Counterpart) -> None: ...
-    def worker(self) -> WorkerState: ...
-    def stop_worker(self) -> None: ...
-    def free_memory(self) -> None: ...
+    def devices(self, *, again: bool) -> tuple[Device, ...]:
+        """Return the graphics cards; `again` repeats trials that failed."""
+
+    def advise(self) -> Advice:
+        """Return which engine suits this computer, with the reasons."""
+
+    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
+        """Return the files with which other engines run the same model."""
+
+    def fetch(self, other: Counterpart) -> None:
+        """Download the files of a model for another engine."""
+
+    def worker(self) -> WorkerState:
+        """Return the state of vLLM's worker process."""
+
+    def stop_worker(self) -> None:
+        """Unload vLLM's model after the queued answers, and end its workers."""
+
+    def free_memory(self) -> None:
+        """Unload all models after the queued answers, and end unused workers."""
 
 
 class EngineList(QObject):
@@ -80,7 +104,7 @@ class EngineList(QObject):
     advised = Signal(object)
     worker_seen = Signal(object)
     failed = Signal(Exception)
-    _told = Signal(object)
+    _step = Signal(object)
 
     def __init__(
         self,
@@ -102,31 +126,35 @@ class EngineList(QObject):
         self._tasks = tasks
         self._installing: Task | None = None
         self._looking = False
-        self._told.connect(self._pass_on)
+        self._step.connect(self._pass_on)
 
     @property
     def system(self) -> System:
+        """The operating system: "linux", "macos" or "windows"."""
         return self._manager.system
 
     @property
     def is_installing(self) -> bool:
+        """Whether an installation is running."""
         return self._installing is not None
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the state of vLLM, the worker and the devices, and the advice."""
-        self.look_at_vllm()
-        self.look_at_worker()
-        self.look_at_devices()
+        self.refresh_vllm()
+        self.refresh_worker()
+        self.refresh_devices()
         self._ask(self._manager.advise, self.advised.emit, SYSTEM)
 
-    def look_at_vllm(self, failed: Failed | None = None) -> None:
+    def refresh_vllm(self, failed: Failed | None = None) -> None:
         """Read vLLM's state, except during an installation, which reports its own steps."""
         if not self.is_installing:
             self._tasks.run(
                 self._installer.state, self.stood.emit, failed or self.failed.emit, on=INSTALLATION
             )
 
-    def look_at_devices(self, *, again: bool = False) -> None:
+    def refresh_devices(self, *, again: bool = False) -> None:
+        """Report the graphics cards; `again` repeats trials that failed."""
+
         def failed(error: Exception) -> None:
             unknown = isinstance(error, EngineUnavailable)
             (self.devices_unknown if unknown else self.failed).emit(error)
@@ -135,13 +163,13 @@ class EngineList(QObject):
             lambda: self._manager.devices(again=again), self.devices_known.emit, failed, on=TRIALS
         )
 
-    def look_at_worker(self) -> None:
+    def refresh_worker(self) -> None:
         """Read the worker's state, unless a read is still running."""
         if self._looking:
             return
         self._looking = True
 
-        def seen(worker: WorkerState) -> None:
+        def show(worker: WorkerState) -> None:
             self._looking = False
             self.worker_seen.emit(worker)
 
@@ -149,9 +177,9 @@ class EngineList(QObject):
             self._looking = False
             self.failed.emit(error)
 
-        self._tasks.run(self._manager.worker, seen, failed, on=SYSTEM)
+        self._tasks.run(self._manager.worker, show, failed, on=SYSTEM)
 
-    def look_elsewhere(
+    def find_counterparts(
         self, entry: ModelEntry, done: Callable[[tuple[Counterpart, ...]], object], failed: Failed
     ) -> None:
         """Find the same model for other engines."""
@@ -176,13 +204,13 @@ class EngineList(QObject):
             return
 
         def work(cancel: CancelToken) -> Iterator[None]:
-            self._installer.install(self._installer.usual_lock(), self._told.emit, cancel)
+            self._installer.install(self._installer.usual_lock(), self._step.emit, cancel)
             yield None
 
         def over() -> None:
             self._installing = None
             self.ended.emit()
-            self.look()
+            self.refresh()
 
         def broke(error: Exception) -> None:
             over()
@@ -201,6 +229,7 @@ class EngineList(QObject):
         self._change(self._installer.rollback, failed)
 
     def remove(self, failed: Failed) -> None:
+        """Remove all versions of vLLM."""
         self._change(self._installer.remove, failed)
 
     def stop_worker(self, done: Callable[[], object] = lambda: None, *, failed: Failed) -> None:
@@ -213,7 +242,7 @@ class EngineList(QObject):
 
     def _end(self, work: Callable[[], None], done: Callable[[], object], failed: Failed) -> None:
         def ended(_: None) -> None:
-            self.look_at_worker()
+            self.refresh_worker()
             done()
 
         self._stop_answers()
@@ -221,7 +250,7 @@ class EngineList(QObject):
 
     def _change(self, work: Callable[[], object], failed: Failed) -> None:
         def change() -> None:
-            self._tasks.run(work, lambda _: self.look(), failed, on=INSTALLATION)
+            self._tasks.run(work, lambda _: self.refresh(), failed, on=INSTALLATION)
 
         self.stop_worker(change, failed=failed)
 
@@ -230,5 +259,5 @@ class EngineList(QObject):
         if self._installing is not None:
             self.stepped.emit(step)
 
-    def _ask(self, work: Callable[[], T], told: Callable[[T], None], on: str) -> None:
-        self._tasks.run(work, told, self.failed.emit, on=on)
+    def _ask(self, work: Callable[[], T], done: Callable[[T], None], on: str) -> None:
+        self._tasks.run(work, done, self.failed.emit, on=on)

@@ -48,25 +48,26 @@ class IdleStop(QObject):
         self._looking = False
         self._timer = QTimer(self)
         self._timer.setInterval(LOOKS_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.check)
         self._timer.start()
         tasks.closing.connect(self._timer.stop)
 
     @property
-    def is_looking(self) -> bool:
+    def is_checking(self) -> bool:
+        """Whether a check is running."""
         return self._looking
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Stop the worker if it is time. Only one check at a time waits for its turn."""
         after_s = self._minutes() * 60.0
-        if not after_s or self._looking or self._runtime.held("vllm") is None:
+        if not after_s or self._looking or self._runtime.loaded_model("vllm") is None:
             return
         self._looking = True
         self._tasks.run(
-            lambda: self._runtime.stop_idle("vllm", after_s), self._looked, self._failed, on=ENGINE
+            lambda: self._runtime.stop_idle("vllm", after_s), self._checked, self._failed, on=ENGINE
         )
 
-    def _looked(self, ended: bool) -> None:
+    def _checked(self, ended: bool) -> None:
         self._looking = False
         if ended:
             self.stopped.emit()

@@ -17,7 +17,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.types import EngineName
 
-_HERE: Final[tuple[EngineName, ...]] = ("llamacpp", "vllm")
+_LOCAL: Final[tuple[EngineName, ...]] = ("llamacpp", "vllm")
 
 
 class LoadedModels(QObject):
@@ -44,8 +44,8 @@ class LoadedModels(QObject):
 
     def states(self) -> dict[str, LoadState]:
         """Return the state of each model that is in memory or being loaded, by model id."""
-        held = (self._runtime.held(engine) for engine in _HERE)
-        states: dict[str, LoadState] = {it.id: "loaded" for it in held if it is not None}
+        loaded = (self._runtime.loaded_model(engine) for engine in _LOCAL)
+        states: dict[str, LoadState] = {entry.id: "loaded" for entry in loaded if entry is not None}
         states |= dict.fromkeys(self._loading, "loading")
         return {**states, **dict.fromkeys(self._ejecting & states.keys(), "ejecting")}
 
@@ -85,12 +85,12 @@ class LoadedModels(QObject):
         if model in self._loading:
             self._loading[model].cancel()
             return
-        engine = next((it for it in _HERE if self._holds(it, model)), None)
+        engine = next((name for name in _LOCAL if self._is_loaded(name, model)), None)
         if engine is None or model in self._ejecting:
             return
 
         def work() -> None:
-            if self._holds(engine, model):
+            if self._is_loaded(engine, model):
                 self._runtime.stop(engine)
 
         def done(_: None) -> None:
@@ -105,6 +105,6 @@ class LoadedModels(QObject):
         self._tasks.run(work, done, broke, on=ENGINE)
         self.changed.emit()
 
-    def _holds(self, engine: EngineName, model: str) -> bool:
-        held = self._runtime.held(engine)
-        return held is not None and held.id == model
+    def _is_loaded(self, engine: EngineName, model: str) -> bool:
+        loaded = self._runtime.loaded_model(engine)
+        return loaded is not None and loaded.id == model

@@ -19,7 +19,7 @@ Installable = Literal["installed", "possible", "impossible"]
 class VllmHere(Protocol):
     """vLLM on this computer, installed or not; each method looks now."""
 
-    def here(self) -> tuple[Installable, str]:
+    def installable(self) -> tuple[Installable, str]:
         """Return whether vLLM is installed; if it cannot be, why, in a sentence."""
         ...
 
@@ -35,7 +35,8 @@ class VllmHere(Protocol):
 class KeepsSpeeds(Protocol):
     """The speeds that were measured on this computer; see `MeasuredSpeeds`."""
 
-    def all(self) -> tuple[MeasuredSpeed, ...]: ...
+    def all(self) -> tuple[MeasuredSpeed, ...]:
+        """Return all measured speeds."""
 
 
 class EngineAdvisor:
@@ -65,12 +66,12 @@ class EngineAdvisor:
             context: See `Situation`.
             loaded: See `Situation`.
         """
-        here, why_not = self._vllm.here()
+        installable, why_not = self._vllm.installable()
         return advise(
             Situation(
                 self.system,
                 self._vllm.cards(),
-                here,
+                installable,
                 why_not,
                 chats_at_once,
                 len(self._servers.list()),

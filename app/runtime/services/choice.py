@@ -40,10 +40,11 @@ NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": N_("a server")}
 """The engines' names for people."""
 
 
-class HoldsModels(Protocol):
+class LoadsModels(Protocol):
     """Knows which models are loaded; see `Runtime`."""
 
-    def held(self, engine: EngineName) -> ModelEntry | None: ...
+    def loaded_model(self, engine: EngineName) -> ModelEntry | None:
+        """Return the model that an engine has loaded; None if it has none."""
 
 
 class EngineChoice:
@@ -59,7 +60,7 @@ class EngineChoice:
         settings: SettingsFile,
         vllm: VllmHere,
         advisor: EngineAdvisor,
-        loaded: HoldsModels,
+        loaded: LoadsModels,
     ) -> None:
         self._library = library
         self._catalogue = cache(recommending.catalogue)
@@ -77,7 +78,7 @@ class EngineChoice:
         """Return the checkpoint of a model in the catalogue that suits this computer's card."""
         return best(checkpoints_of(size, self._card()))
 
-    def on(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
+    def entry_for(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
         """Return the model's entry for this engine, with its drafter.
 
         Nothing is downloaded: if the counterpart is not on this computer, the error states its
@@ -88,12 +89,12 @@ class EngineChoice:
         """
         if entry.engine == engine:
             return entry
-        self._require_here(
+        self._require_installed(
             engine,
             N_("vLLM cannot answer on this computer."),
             N_("Install it under Engines, or let llama.cpp answer."),
             terminal=N_(
-                "`hearth engines install vllm` says what it takes; leave out --engine to use "
+                "`hearth engines install vllm` shows what it needs; leave out --engine to use "
                 "llama.cpp."
             ),
         )
@@ -101,7 +102,7 @@ class EngineChoice:
         chosen = best(found)
         if chosen is not None and chosen.entry is not None:
             return self._library.find(chosen.entry.id)
-        raise _none_here(entry, engine, found, chosen)
+        raise _no_counterpart(entry, engine, found, chosen)
 
     def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
         """Return the name of the entry that answers, if both engines have the model.
@@ -113,18 +114,18 @@ class EngineChoice:
             called: The id or the name of the model.
             answers: The number of answers wanted now, including this one.
         """
-        if self._vllm.here()[0] != "installed":
+        if self._vllm.installable()[0] != "installed":
             return called
         try:
             entry = self._library.find(called)
             auto = settings.engine == "auto"
             if entry.on_server or (auto and entry.engine == "vllm"):
                 return called
-            both = self._on_both(entry)
-            wanted = (
-                self._lane(both, settings, answers).engine if auto and both else settings.engine
+            copies = self._on_both(entry)
+            engine = (
+                self._lane(copies, settings, answers).engine if auto and copies else settings.engine
             )
-            return both[wanted].id if wanted in both else called
+            return copies[engine].id if engine in copies else called
         except UserError:
             return called  # only one engine has it, or the answer will report the error
 
@@ -136,13 +137,17 @@ class EngineChoice:
         Args:
             answers: See `preferred`.
         """
-        if settings.engine != "auto" or entry.on_server or self._vllm.here()[0] != "installed":
+        if (
+            settings.engine != "auto"
+            or entry.on_server
+            or self._vllm.installable()[0] != "installed"
+        ):
             return ""
         try:
-            both = self._on_both(entry)
-            if not both:
+            copies = self._on_both(entry)
+            if not copies:
                 return ""
-            advice = self._lane(both, settings, answers)
+            advice = self._lane(copies, settings, answers)
         except UserError:
             return ""
         return advice.sentence if advice.engine == entry.engine else ""
@@ -152,23 +157,23 @@ class EngineChoice:
 
         Raises EngineUnavailable if one of the engines does not have it, and CatalogueInvalid.
         """
-        file, checkpoint = self.on(entry, "llamacpp"), self.on(entry, "vllm")
+        file, checkpoint = self.entry_for(entry, "llamacpp"), self.entry_for(entry, "vllm")
         same = surely_same(file, checkpoint, self._catalogue())
         return {"llamacpp": file, "vllm": checkpoint} if same else {}
 
-    def _lane(self, both: dict[str, ModelEntry], settings: Settings, answers: int) -> Advice:
+    def _lane(self, copies: dict[str, ModelEntry], settings: Settings, answers: int) -> Advice:
         """Choose between the two engines; never vLLM if it would refuse the load.
 
         Raises SettingsInvalid.
         """
-        loaded = self._loaded.held("vllm")
+        loaded = self._loaded.loaded_model("vllm")
         advice = self._advisor.advise(
             answers if answers >= _SEVERAL else 1,
-            model=self.model_name(both["llamacpp"]),
+            model=self.model_name(copies["llamacpp"]),
             context=settings.context,
-            loaded=loaded is not None and loaded.id == both["vllm"].id,
+            loaded=loaded is not None and loaded.id == copies["vllm"].id,
         )
-        if advice.engine == "llamacpp" or self._vllm.fits(both["vllm"], settings):
+        if advice.engine == "llamacpp" or self._vllm.fits(copies["vllm"], settings):
             return advice
         words = N_("This model needs more graphics memory in vLLM than there is.")
         return Advice("llamacpp", words, (words,), advice.rows)
@@ -178,7 +183,7 @@ class EngineChoice:
 
         Raises EngineUnavailable, SettingsInvalid, DataFolderReadOnly and DiskFull.
         """
-        self._require_here(
+        self._require_installed(
             engine,
             N_("vLLM was not chosen."),
             N_("Install it first."),
@@ -192,9 +197,9 @@ class EngineChoice:
         """Return the NVIDIA card with the most memory."""
         return next(iter(self._vllm.cards()), None)
 
-    def _require_here(self, engine: str, what: str, do: str, *, terminal: str) -> None:
+    def _require_installed(self, engine: str, what: str, do: str, *, terminal: str) -> None:
         """Raise EngineUnavailable with these words if vLLM is wanted but not installed."""
-        state, why_not = self._vllm.here()
+        state, why_not = self._vllm.installable()
         if engine == "vllm" and state != "installed":
             raise EngineUnavailable(
                 what, why_not or N_("It is not installed."), do, terminal=terminal
@@ -208,11 +213,11 @@ class EngineChoice:
         return size.name if size else entry.name
 
 
-_ITS: Final[Mapping[EngineName, str]] = {
+_MODELS_OF: Final[Mapping[EngineName, str]] = {
     "vllm": N_("Its checkpoint is not on this computer."),
     "llamacpp": N_("Its GGUF file is not on this computer."),
 }
-_NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
+_UNAVAILABLE: Final[Mapping[EngineName, tuple[str, str]]] = {
     "remote": (
         N_("None of your servers offers this model."),
         N_("Choose one of a server’s models."),
@@ -226,7 +231,7 @@ _NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
         N_("Add a GGUF file of it, or choose another model."),
     ),
 }
-_NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
+_UNAVAILABLE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
     "remote": N_(
         "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them."
     ),
@@ -237,7 +242,7 @@ _NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
 }
 
 
-def _none_here(
+def _no_counterpart(
     entry: ModelEntry,
     engine: EngineName,
     found: tuple[Counterpart, ...],
@@ -248,7 +253,7 @@ def _none_here(
         label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
         return EngineUnavailable(
             what,
-            joined(" ", (_ITS[engine], chosen.price)),
+            joined(" ", (_MODELS_OF[engine], chosen.price)),
             N_("Download it first."),
             terminal=N_(
                 "Download it: `hearth models pull {label}`{drafter}.",
@@ -262,4 +267,4 @@ def _none_here(
         )
     if found:
         return EngineUnavailable(what, found[0].why_not, N_("Answer with llama.cpp."))
-    return EngineUnavailable(what, *_NOWHERE[engine], terminal=_NOWHERE_IN_TERMINAL[engine])
+    return EngineUnavailable(what, *_UNAVAILABLE[engine], terminal=_UNAVAILABLE_IN_TERMINAL[engine])

@@ -48,32 +48,33 @@ class DeviceState:
 
     @property
     def ok(self) -> bool:
+        """Whether the device passed its trial."""
         return self.state == "works"
 
 
 class DeviceTrials:
     """Tries the devices that llama.cpp lists."""
 
-    def __init__(self, look: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
+    def __init__(self, list_devices: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
         """Create the trials.
 
         Args:
-            look: Returns llama.cpp's list, loading no more than necessary. Raises
+            list_devices: Returns llama.cpp's list, loading no more than necessary. Raises
                 EngineUnavailable.
             trials: Runs trials and keeps their verdicts.
         """
-        self._look = look
+        self._list_devices = list_devices
         self._trials = trials
         self._blind = ""
 
     def list(self) -> tuple[DeviceState, ...]:
         """List the devices, including the processor. Raises EngineUnavailable."""
-        return tuple(map(self._state, self._look()))
+        return tuple(map(self._state, self._list_devices()))
 
     def judged(self) -> tuple[NativeDevice, ...]:
         """List the devices, with the reason on those that failed. Raises EngineUnavailable."""
         try:
-            found = self._look()
+            found = self._list_devices()
         except EngineUnavailable as error:
             self._blind = N_("No graphics card is used: {why}", why=error.why)
             raise
@@ -87,7 +88,7 @@ class DeviceTrials:
         """
         return (self._blind,) if self._blind else self._trials.complaints()
 
-    def ready(self, wanted: Collection[str], cancel: CancelToken) -> None:
+    def ready(self, names: Collection[str], cancel: CancelToken) -> None:
         """Try the devices that were never tried, or only the wanted ones if any are named.
 
         If the devices cannot be listed there is nothing to try: models run on the processor. Raises
@@ -95,10 +96,10 @@ class DeviceTrials:
         """
         try:
             load_native()  # the load needs it anyway; if complete, it lists the devices itself
-            found = self._look()
+            found = self._list_devices()
         except EngineUnavailable:
             return
-        named = [device for device in found if device.name in wanted]
+        named = [device for device in found if device.name in names]
         self._trials.require(named or found, cancel)
 
     def try_again(self, name: str, cancel: CancelToken) -> DeviceState:
@@ -121,7 +122,7 @@ class DeviceTrials:
         return self._state(device)
 
     def _named(self, name: str) -> NativeDevice:
-        for device in self._look():
+        for device in self._list_devices():
             if device.name == name and device.is_card:
                 return device
         raise EngineFailed(

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 from app.base.errors import EngineHindered, EngineInUse, EngineNotInstalled
 from app.base.units import MB
-from app.runtime.services.installing import Installing, InstallSources, Tell, explained
+from app.runtime.services.installing import Installing, InstallSources, Report, explained
 from app.runtime.values.installation import Check, InstallState, Phase, Price, Step
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -33,15 +33,15 @@ class EngineInstaller:
     An installation that was killed is continued by the next one.
     """
 
-    def __init__(self, home: EngineHome, ways: InstallSources) -> None:
+    def __init__(self, home: EngineHome, sources: InstallSources) -> None:
         """Create the installer.
 
         Args:
             home: The folder of the environments.
-            ways: The sources of an installation.
+            sources: The sources of an installation.
         """
         self.home = home
-        self._ways = ways
+        self._sources = sources
 
     def usual_lock(self) -> LockName:
         """Return the name of the installed version's lock, or "cuda"."""
@@ -51,7 +51,7 @@ class EngineInstaller:
     def state(self) -> InstallState:
         """Return the installed, previous and offered versions."""
         now, before = self.home.current(), self.home.previous()
-        lock = self._ways.lock(self.usual_lock())
+        lock = self._sources.lock(self.usual_lock())
         found = self.home.find(lock)
         return InstallState(
             version=now.version if now else None,
@@ -65,9 +65,9 @@ class EngineInstaller:
 
     def check(self, name: LockName) -> Check:
         """Check this computer and what an installation takes, without changing anything."""
-        return self._check(self._ways.lock(name))
+        return self._check(self._sources.lock(name))
 
-    def install(self, name: LockName, tell: Tell, cancel: CancelToken) -> Installed:
+    def install(self, name: LockName, report: Report, cancel: CancelToken) -> Installed:
         """Install the lock's version and switch to it; the previous one stays for `rollback`.
 
         If its environment is complete already, only the compiled kernels for the card are fetched
@@ -76,24 +76,24 @@ class EngineInstaller:
 
         Raises Cancelled and AppError.
         """
-        lock = self._ways.lock(name)
-        tell(Step("look", 0.0, N_("Checking this computer.")))
-        with self._held("look", tell, cancel) as holding:
+        lock = self._sources.lock(name)
+        report(Step("look", 0.0, N_("Checking this computer.")))
+        with self._locked("look", report, cancel) as holding:
             self.home.tidy()
             found = self.home.find(lock)
             if found is None:
-                found = self._made(lock, holding, tell, cancel)
+                found = self._make(lock, holding, report, cancel)
             elif lock.profile == "cuda" and not found.linux:
-                self._installing(lock, tell, cancel).fetch_kernels(holding)
-            tell(Step("switch", 0.0, N_("Switching to vLLM {version}.", version=lock.version)))
+                self._installing(lock, report, cancel).fetch_kernels(holding)
+            report(Step("switch", 0.0, N_("Switching to vLLM {version}.", version=lock.version)))
             self.home.switch(found)
             self.home.forget_work()
-        tell(Step("switch", 1.0, N_("vLLM {version} is now used.", version=lock.version)))
+        report(Step("switch", 1.0, N_("vLLM {version} is now used.", version=lock.version)))
         return found
 
     def rollback(self) -> Installed:
         """Switch back to the previous version. Raises AppError."""
-        with self._held("switch", _unheard, CancelToken()):
+        with self._locked("switch", _ignore, CancelToken()):
             before = self.home.roll_back()
         if before is None:
             raise EngineNotInstalled(
@@ -106,11 +106,11 @@ class EngineInstaller:
 
     def remove(self) -> None:
         """Remove all versions, downloaded files and workers' caches. Raises AppError."""
-        with self._held("switch", _unheard, CancelToken()):
-            for it in self.home.installed():
-                if self._ways.in_use(it):
+        with self._locked("switch", _ignore, CancelToken()):
+            for installed in self.home.installed():
+                if self._sources.in_use(installed):
                     raise EngineInUse(
-                        N_("vLLM {version} is running.", version=it.version),
+                        N_("vLLM {version} is running.", version=installed.version),
                         N_("Its files cannot be removed while a process works with them."),
                         N_("Close Hearth's window or choose another engine, then try again."),
                     )
@@ -119,16 +119,16 @@ class EngineInstaller:
     def tidy(self) -> None:
         """Remove half-made environments of a killed installation, unless one is running."""
         if self.home.half_made:
-            with suppress(Cancelled), self._held("look", _unheard, _already()):
+            with suppress(Cancelled), self._locked("look", _ignore, _already()):
                 self.home.tidy()
 
     def _check(self, lock: Lock) -> Check:
-        system = self._ways.look(lock.pythons)
+        system = self._sources.look(lock.pythons)
         if system.glibc is None:
             return Check(preflight(system, lock.profile, 0, lock.pythons), None)
         target = target_of(lock, system)
         try:
-            files = (*lock.chosen(target), *self._ways.tools(target))
+            files = (*lock.chosen(target), *self._sources.tools(target))
         except LookupError as error:
             findings = (*preflight(system, lock.profile, 0, lock.pythons), _no_file(system, error))
             return Check(findings, None)
@@ -141,8 +141,8 @@ class EngineInstaller:
         if self.home.find(lock) is not None:
             return Price(0, 0, 0, 0)
         folder = self.home.files(lock)
-        coming = [it for it in files if not (folder / it.name).exists()]
-        size = sum(it.size or _UNKNOWN_BYTES for it in coming)
+        coming = [file for file in files if not (folder / file.name).exists()]
+        size = sum(file.size or _UNKNOWN_BYTES for file in coming)
         seconds = size / _DOWNLOAD_RATE + lock.disk_bytes / _UNPACK_RATE
         return Price(
             download_bytes=size,
@@ -152,7 +152,7 @@ class EngineInstaller:
             minutes=round(seconds / 60) + _TRY_MINUTES,
         )
 
-    def _made(self, lock: Lock, holding: int, tell: Tell, cancel: CancelToken) -> Installed:
+    def _make(self, lock: Lock, holding: int, report: Report, cancel: CancelToken) -> Installed:
         """Make the environment.
 
         Raises EngineHindered if a finding forbids it, and otherwise as `install` does.
@@ -160,24 +160,24 @@ class EngineInstaller:
         finding = self._check(lock).hindrance
         if finding is not None:
             raise EngineHindered(finding.what, finding.why, finding.do)
-        return self._installing(lock, tell, cancel).carry_out(holding)
+        return self._installing(lock, report, cancel).carry_out(holding)
 
-    def _installing(self, lock: Lock, tell: Tell, cancel: CancelToken) -> Installing:
-        target = target_of(lock, self._ways.look(lock.pythons))
-        return Installing(self.home, lock, target, self._ways, tell, cancel)
+    def _installing(self, lock: Lock, report: Report, cancel: CancelToken) -> Installing:
+        target = target_of(lock, self._sources.look(lock.pythons))
+        return Installing(self.home, lock, target, self._sources, report, cancel)
 
     @contextmanager
-    def _held(self, phase: Phase, tell: Tell, cancel: CancelToken) -> Iterator[int]:
+    def _locked(self, phase: Phase, report: Report, cancel: CancelToken) -> Iterator[int]:
         """Hold the lock of the home; turn the system's errors into errors for the user."""
 
         def waiting() -> None:
-            tell(Step(phase, 0.0, N_("Waiting for another installation to finish.")))
+            report(Step(phase, 0.0, N_("Waiting for another installation to finish.")))
 
         with explained(self.home.root), exclusive(self.home.root, waiting, cancel) as holding:
             yield holding
 
 
-def _unheard(_: Step) -> None:
+def _ignore(_: Step) -> None:
     """Do nothing: a listener that ignores progress."""
 
 
@@ -190,7 +190,7 @@ def _already() -> CancelToken:
 
 def target_of(lock: Lock, system: SystemInfo) -> TargetSystem:
     """Return the system that an installation of this lock is for."""
-    python = next((it for it in lock.pythons if it in system.pythons), lock.pythons[0])
+    python = next((python for python in lock.pythons if python in system.pythons), lock.pythons[0])
     return TargetSystem(system.machine, system.glibc or (0, 0), python)
 
 

@@ -22,14 +22,14 @@ from engines.vllm.provision.lock import Lock, LockedFile, LockName, Pythons, Tar
 from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.users import in_use
 
-Tell = Callable[[Step], None]
+Report = Callable[[Step], None]
 """Called with each step of an installation."""
 
 _NO_ROOM_WORDS = N_("No space left on device")
 
 
 @contextmanager
-def making_here(
+def make_locally(
     home: EngineHome, lock: Lock, _target: TargetSystem, holding: int, cancel: CancelToken
 ) -> Iterator[EnvironmentMaker]:
     """Begin to make an environment on this Linux."""
@@ -59,10 +59,10 @@ class InstallSources:
     lookup: Callable[[Indexes], Lookup]
     fetcher: PackageFetcher
     offline: Callable[[], bool]
-    in_use: Callable[[Installed], bool] = lambda it: in_use(it.folder)
+    in_use: Callable[[Installed], bool] = lambda installed: in_use(installed.folder)
     making: Callable[
         [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[EnvironmentMaker]
-    ] = making_here
+    ] = make_locally
     tools: Callable[[TargetSystem], tuple[LockedFile, ...]] = lambda _: ()
 
 
@@ -74,15 +74,15 @@ class Installing:
         home: EngineHome,
         lock: Lock,
         target: TargetSystem,
-        ways: InstallSources,
-        tell: Tell,
+        sources: InstallSources,
+        report: Report,
         cancel: CancelToken,
     ) -> None:
         self._home = home
         self._lock = lock
         self._target = target
-        self._ways = ways
-        self._tell = tell
+        self._sources = sources
+        self._report = report
         self._cancel = cancel
 
     def carry_out(self, holding: int) -> Installed:
@@ -97,14 +97,14 @@ class Installing:
         """
         with _explained_steps(self._lock, self._home.root):
             self._download()
-            with self._ways.making(
+            with self._sources.making(
                 self._home, self._lock, self._target, holding, self._cancel
             ) as making:
                 self._fill(making)
                 self._fetch_kernels(making)
-                self._say("try", 0.0, N_("Testing vLLM."))
+                self._report_step("try", 0.0, N_("Testing vLLM."))
                 making.test()
-                self._say("try", 1.0, N_("vLLM works."))
+                self._report_step("try", 1.0, N_("vLLM works."))
                 return making.finish()
 
     def fetch_kernels(self, holding: int) -> None:
@@ -113,54 +113,61 @@ class Installing:
         Args:
             holding: See `alone`.
         """
-        with self._ways.making(
+        with self._sources.making(
             self._home, self._lock, self._target, holding, self._cancel
         ) as making:
             self._fetch_kernels(making)
 
     def _download(self) -> None:
-        indexes = self._ways.indexes()
-        files = (*self._lock.chosen(self._target), *self._ways.tools(self._target))
+        indexes = self._sources.indexes()
+        files = (*self._lock.chosen(self._target), *self._sources.tools(self._target))
         folder = self._home.files(self._lock)
-        here = _all_local(indexes) or all((folder / it.name).exists() for it in files)
-        if self._ways.offline() and not here:
+        is_local = _all_local(indexes) or all((folder / file.name).exists() for file in files)
+        if self._sources.offline() and not is_local:
             raise Offline(
                 N_("vLLM cannot be installed while Hearth is offline."),
                 N_("“Stay offline” is on, and its files come from a package index."),
                 N_("Turn “Stay offline” off to install it."),
             )
 
-        def hear(progress: Progress) -> None:
+        def show_progress(progress: Progress) -> None:
             words = progress.trouble or f"Getting {progress.name}"
-            self._say("download", progress.done / max(1, progress.total), words)
+            self._report_step("download", progress.done / max(1, progress.total), words)
 
-        self._ways.fetcher.fetch(files, self._ways.lookup(indexes), folder, hear, self._cancel)
+        self._sources.fetcher.fetch(
+            files, self._sources.lookup(indexes), folder, show_progress, self._cancel
+        )
 
     def _fill(self, making: EnvironmentMaker) -> None:
-        self._say("install", 0.0, N_("Creating the environment."))
+        self._report_step("install", 0.0, N_("Creating the environment."))
         making.create(self._target.python)
-        self._say("install", 0.1, N_("Unpacking the files."))
+        self._report_step("install", 0.1, N_("Unpacking the files."))
         making.fill()
-        self._say("install", 1.0, N_("The environment is ready."))
+        self._report_step("install", 1.0, N_("The environment is ready."))
 
     def _fetch_kernels(self, making: EnvironmentMaker) -> None:
         """Fetch compiled kernels. They only shorten the first start, so a failure is allowed."""
         if self._lock.profile != "cuda":
             return
-        if self._ways.offline():
-            self._say("kernels", 1.0, N_("Offline: vLLM will compile kernels at its first start."))
+        if self._sources.offline():
+            self._report_step(
+                "kernels", 1.0, N_("Offline: vLLM will compile kernels at its first start.")
+            )
             return
-        self._say("kernels", 0.0, N_("Downloading compiled kernels for this card."))
+        self._report_step("kernels", 0.0, N_("Downloading compiled kernels for this card."))
         try:
-            making.fetch_kernels(lambda line: self._say("kernels", 0.5, line.strip()))
+            making.fetch_kernels(lambda line: self._report_step("kernels", 0.5, line.strip()))
         except CommandFailed:
-            words = N_("There are none for this card: vLLM will compile them at its first start.")
+            words = N_(
+                "There are no compiled kernels for this card: vLLM will compile them at its "
+                "first start."
+            )
         else:
             words = N_("The kernels are ready.")
-        self._say("kernels", 1.0, words)
+        self._report_step("kernels", 1.0, words)
 
-    def _say(self, phase: Phase, share: float, words: str) -> None:
-        self._tell(Step(phase, share, words))
+    def _report_step(self, phase: Phase, share: float, words: str) -> None:
+        self._report(Step(phase, share, words))
 
 
 @contextmanager
@@ -212,4 +219,4 @@ def _full(folder: Path) -> DiskFull:
 
 
 def _all_local(indexes: Indexes) -> bool:
-    return all(local(it) is not None for it in (*indexes.indexes, *indexes.links))
+    return all(local(index) is not None for index in (*indexes.indexes, *indexes.links))

@@ -73,6 +73,7 @@ class Lease:
 
     @property
     def engine_name(self) -> str:
+        """The name of the engine that runs the model."""
         return self._loads.engine.name
 
     def chat(
@@ -102,18 +103,19 @@ class Lease:
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
         """Return the vectors of texts, as `Engine.embed` does."""
-        look = partial(self._loads.engine.embed, texts, cancel)
-        return self._requests.looked_up("embeddings", look, self._admission)
+        work = partial(self._loads.engine.embed, texts, cancel)
+        return self._requests.run_lookup("embeddings", work, self._admission)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
         """Score documents, as `Engine.rerank` does."""
-        look = partial(self._loads.engine.rerank, query, documents, cancel)
-        return self._requests.looked_up("rerank", look, self._admission)
+        work = partial(self._loads.engine.rerank, query, documents, cancel)
+        return self._requests.run_lookup("rerank", work, self._admission)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers, as `Engine.check_mtp` does; only for a lease that is alone."""
         return self._loads.engine.check_mtp(request, depth, cancel)
 
     def close(self) -> None:
+        """End the lease, so that others can use or unload the model."""
         self._closed()
         self._turn.leave()

@@ -174,11 +174,13 @@ class LlamaLoader(EngineLoader[LoadingEngine[LlamaPlan]]):
         self._ready = ready
 
     def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
+        """Read the model's header and prepare a load."""
         from app.runtime.services.prepared_llama_load import PreparedLlamaLoad
 
         return PreparedLlamaLoad(entry, self._fitting(), self._advise, self._ready)
 
     def judge(self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken) -> FitReport:
+        """Estimate whether the model fits into memory, without loading it."""
         from app.models.library.services.fitting import projector_file
         from engines.models.gguf.header import read_header
 
@@ -200,11 +202,13 @@ class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
     at_once: int | None = 4
 
     def open(self, entry: ModelEntry) -> PreparedLoad[ServedPlan]:
+        """Return a load that needs nothing of this computer."""
         return _RemoteLoad(entry)
 
     def judge(
         self, entry: ModelEntry, _load_options: LoadOptions, _cancel: CancelToken
     ) -> FitReport:
+        """Refuse: a model on a server needs no memory of this computer. Raises NotAModel."""
         raise NotAModel(
             N_("“{name}” needs no memory of this computer.", name=entry.name),
             N_("It runs on another server."),
@@ -212,6 +216,7 @@ class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
         )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Return the context in tokens: as chosen, or as the server reports it."""
         return load_options.context or entry.context
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
@@ -219,6 +224,7 @@ class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
         self.engine.revive(progress, cancel)
 
     def well(self) -> bool:
+        """Whether the engine can answer."""
         return self.engine.is_healthy
 
 

@@ -10,7 +10,7 @@ from app.models.discover.values.counterparts import best_or_nearest
 from app.models.downloads.services.pulling import request_of
 from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.values.names import hub_name
-from app.runtime.services.memory import memory_held
+from app.runtime.services.memory import memory_used
 from app.runtime.values.installation import Device, StayingWorker, WorkerState
 from engines.cancel import CancelToken
 from engines.memory.placement import cards_for
@@ -39,9 +39,14 @@ _LOG_LINES = 200
 class StayingWorkers(Protocol):
     """vLLM workers that commands have left running, or that other Hearths use."""
 
-    def staying(self) -> tuple[StayingWorker, ...]: ...
-    def end_staying(self) -> tuple[str, ...]: ...
-    def end_unused(self) -> None: ...
+    def staying(self) -> tuple[StayingWorker, ...]:
+        """Return the workers that stay running without this Hearth."""
+
+    def end_staying(self) -> tuple[str, ...]:
+        """End the workers that stay running, and return their models' names."""
+
+    def end_unused(self) -> None:
+        """End the workers that stay running and that nobody uses."""
 
 
 class EngineManager:
@@ -50,7 +55,7 @@ class EngineManager:
     def __init__(
         self,
         advisor: EngineAdvisor,
-        look: Callable[[], Hardware],
+        hardware: Callable[[], Hardware],
         devices: DeviceTrials,
         choice: EngineChoice,
         runtime: Runtime,
@@ -62,7 +67,7 @@ class EngineManager:
     ) -> None:
         self.system = advisor.system
         self._advisor = advisor
-        self._look = look
+        self._hardware = hardware
         self._devices = devices
         self._choice = choice
         self._runtime = runtime
@@ -81,11 +86,11 @@ class EngineManager:
         Raises:
             EngineUnavailable: llama.cpp cannot list them.
         """
-        found = [it for it in self._devices.list() if it.backend != "CPU"]
+        found = [device for device in self._devices.list() if device.backend != "CPU"]
         if again:
-            found = [self._tried(it) for it in found]
-        usual = {gpu.device for gpu in cards_for(self._look())}
-        return tuple(_device(it, it.name in usual) for it in found)
+            found = [self._tried(device) for device in found]
+        usual = {gpu.device for gpu in cards_for(self._hardware())}
+        return tuple(_device(device, device.name in usual) for device in found)
 
     def advise(self) -> Advice:
         """Return which engine suits this computer."""
@@ -94,32 +99,36 @@ class EngineManager:
     def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
         """Find the model for each other engine: local files, a download, or why there is none."""
         engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
-        found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
-        return tuple(it for it in map(best_or_nearest, found) if it is not None)
+        found = (
+            self._choice.counterparts(entry, engine) for engine in engines if engine != entry.engine
+        )
+        return tuple(
+            counterpart for counterpart in map(best_or_nearest, found) if counterpart is not None
+        )
 
     def fetch(self, other: Counterpart) -> None:
         """Download a counterpart and its drafter. Raises AppError."""
-        wanted = self._gguf if other.engine == "llamacpp" else self._checkpoints
-        for it in wanted(other):
-            self._downloads.add(it)
+        downloads_of = self._gguf if other.engine == "llamacpp" else self._checkpoints
+        for download in downloads_of(other):
+            self._downloads.add(download)
         self._downloads.start()
 
     def worker(self) -> WorkerState:
         """Return the state of vLLM's worker, without starting it or sending it anything."""
-        status, model = self._runtime.status("vllm"), self._runtime.held("vllm")
+        status, model = self._runtime.status("vllm"), self._runtime.loaded_model("vllm")
         log = status.log[-_LOG_LINES:]
         if status.state == "stopped":
-            others = self._workers.staying()
-            return _of_others(others[0]) if others else WorkerState("stopped", log=log)
+            staying = self._workers.staying()
+            return _of_others(staying[0]) if staying else WorkerState("stopped", log=log)
         if status.state == "loading" or model is None:
             return WorkerState("loading", words=status.words, share=status.share, log=log)
         minutes = self._settings.read().vllm_idle
-        memory, once = memory_held(status.process)
+        memory, is_exact = memory_used(status.process)
         return WorkerState(
             "ready",
             model.name,
             memory_bytes=memory,
-            memory_once=once,
+            memory_once=is_exact,
             idle_s=self._runtime.idle_s("vllm"),
             stops_after_s=minutes * 60.0,
             log=log,
@@ -141,8 +150,8 @@ class EngineManager:
         return [request_of(repository, name, "main", self._fitting.quick)]
 
     def _checkpoints(self, other: Counterpart) -> list[DownloadRequest]:
-        repos = [it for it in (other.repo, other.drafter) if it]
-        return [_checkpoint(self._hub.repository(it)) for it in repos]
+        repos = [repo for repo in (other.repo, other.drafter) if repo]
+        return [_checkpoint(self._hub.repository(repo)) for repo in repos]
 
     def _tried(self, device: DeviceState) -> DeviceState:
         if device.ok:
@@ -150,36 +159,36 @@ class EngineManager:
         return self._devices.try_again(device.name, CancelToken())
 
 
-def _of_others(it: StayingWorker) -> WorkerState:
-    memory, once = memory_held(it.process)
+def _of_others(worker: StayingWorker) -> WorkerState:
+    memory, is_exact = memory_used(worker.process)
     return WorkerState(
         "ready",
-        it.model,
+        worker.model,
         memory_bytes=memory,
-        memory_once=once,
-        stops_after_s=it.left_s or 0.0,
-        others=it.users,
+        memory_once=is_exact,
+        stops_after_s=worker.left_s or 0.0,
+        others=worker.users,
     )
 
 
-def _device(it: DeviceState, usual: bool) -> Device:
+def _device(device: DeviceState, usual: bool) -> Device:
     return Device(
-        it.name,
-        f"{it.description} ({it.backend})",
-        it.total_bytes,
-        it.free_bytes,
-        "works" if it.ok else "refused" if it.tried else "untried",
-        it.why_not,
+        device.name,
+        f"{device.description} ({device.backend})",
+        device.total_bytes,
+        device.free_bytes,
+        "works" if device.ok else "refused" if device.tried else "untried",
+        device.why_not,
         usual,
     )
 
 
 def _checkpoint(repository: Repository) -> DownloadRequest:
-    wanted = checkpoint_request(repository)
-    if wanted is None:
+    download = checkpoint_request(repository)
+    if download is None:
         raise FileNotOnHub(
             N_("{id} has no checkpoint.", id=repository.id),
             N_("It has no safetensors files with a config.json at the top level."),
             N_("Look for another repository of this model on the Hub."),
         )
-    return wanted
+    return download

@@ -16,7 +16,7 @@ def own_memory() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def memory_held(first: int) -> tuple[int, bool]:
+def memory_used(first: int) -> tuple[int, bool]:
     """Return the memory that a process and all its descendants hold.
 
     Args:
@@ -28,15 +28,15 @@ def memory_held(first: int) -> tuple[int, bool]:
     """
     import psutil
 
-    held, once = 0, True
-    for it in _processes_from(first):
+    size, is_exact = 0, True
+    for process in _processes_from(first):
         with suppress(psutil.NoSuchProcess):
             try:
-                held += int(it.memory_full_info().pss)
+                size += int(process.memory_full_info().pss)
             except (psutil.AccessDenied, AttributeError):
-                held += int(it.memory_info().rss)
-                once = False
-    return held, once
+                size += int(process.memory_info().rss)
+                is_exact = False
+    return size, is_exact
 
 
 def _processes_from(first: int) -> list[psutil.Process]:

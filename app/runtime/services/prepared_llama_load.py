@@ -37,6 +37,7 @@ class PreparedLlamaLoad(PreparedLoad[LlamaPlan]):
         self._judged: Judgement | None = None
 
     def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LlamaPlan:
+        """Plan a load for the free memory, after trying the devices. Raises Cancelled."""
         header = self._header
         if load_options.gpu_layers != 0:
             self._ready(load_options.devices, cancel)
@@ -53,5 +54,6 @@ class PreparedLlamaLoad(PreparedLoad[LlamaPlan]):
         return plan
 
     def learn(self, loaded: LoadedModel) -> None:
+        """Record the memory that the load took, for later estimates."""
         if self._judged is not None:
             self._fitting.record(self._judged, loaded)

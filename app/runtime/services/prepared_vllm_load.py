@@ -47,17 +47,20 @@ class PreparedVllmLoad(PreparedLoad[VllmPlan]):
         self,
         entry: ModelEntry,
         profile: Profile,
-        look: Callable[[], Hardware],
+        hardware: Callable[[], Hardware],
         advised: int | None,
     ) -> None:
         self._checkpoint = read_checkpoint(entry.path)
         self._drafter, self._trouble = drafter_of(self._checkpoint, entry)
         self._profile = profile
-        self._look = look
+        self._hardware = hardware
         self._advised = advised
 
     def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> VllmPlan:
-        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.vllm.cards)
+        """Plan a load for the memory of the chosen cards."""
+        room = room_for(
+            self._hardware(), card=self._profile == "cuda", cards=load_options.vllm.cards
+        )
         plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
         require_memory(self._checkpoint, self._drafter, plan, room)
         return replace(plan, mtp_note=self._trouble) if self._trouble else plan
@@ -85,29 +88,29 @@ def fit_report(
     drafter, _ = drafter_of(checkpoint, entry)
     room = room_for(hardware, card=profile != "cpu", cards=load_options.vllm.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
-    takes = take_of(checkpoint, drafter, plan, room)
+    needed = take_of(checkpoint, drafter, plan, room)
     have = room.usable_bytes(plan.options.memory_share)
     chosen = load_options.context is None
     least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
     verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
-    parts = Parts(takes.weights, takes.kv, takes.overhead, takes.drafter)
-    need, free = amount(takes.total), amount(have)
+    parts = Parts(needed.weights, needed.kv, needed.overhead, needed.drafter)
+    need, free = amount(needed.total), amount(have)
     fit = Fit(
         verdict=verdict,
-        need_bytes=takes.total,
+        need_bytes=needed.total,
         have_bytes=have,
-        split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
+        split=Split(gpu=parts, ram=Parts(needed.ram)) if room.cards else Split(ram=parts),
         context=plan.context,
         device=room.name,
         reason=N_(
-            "It fits and takes {need} of the {free} that may be taken on {name}.",
+            "It fits: it needs {need} of the {free} available on {name}.",
             need=need,
             free=free,
             name=room.name,
         )
         if verdict != "no"
         else N_(
-            "It does not fit: it needs {need} of the {free} that may be taken on {name}.",
+            "It does not fit: it needs {need} of the {free} available on {name}.",
             need=need,
             free=free,
             name=room.name,
@@ -117,16 +120,16 @@ def fit_report(
     longest = longest_context(checkpoint, drafter, plan, room)
     if longest and longest > plan.context:
         more.append(N_("A context of up to {longest} tokens fits.", longest=f"{longest:,}"))
-    if takes.ram:
+    if needed.ram:
         more.append(
-            N_("{ram} of the weights stay in RAM: answers are much slower.", ram=amount(takes.ram))
+            N_("{ram} of the weights stay in RAM: answers are much slower.", ram=amount(needed.ram))
         )
     if verdict != "no" and room.cards:
         more.append(
-            N_("{free} stay free for other programs.", free=amount(room.free - takes.total))
+            N_("{free} stay free for other programs.", free=amount(room.free - needed.total))
         )
     sentences = (fit.reason, *more, _PLANNED)
-    share = takes.total / (takes.total + takes.ram) if room.cards else 0.0
+    share = needed.total / (needed.total + needed.ram) if room.cards else 0.0
     return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
 
 
@@ -175,19 +178,19 @@ def worker_key(entry: ModelEntry, load_options: LoadOptions) -> str:
     Returns:
         The key; "" if the files cannot be read.
     """
-    folders = (entry.path, entry.drafter, *(it.path for it in load_options.adapters))
+    folders = (entry.path, entry.drafter, *(adapter.path for adapter in load_options.adapters))
     try:
         files = [
-            (str(it), it.stat().st_size, it.stat().st_mtime_ns)
+            (str(path), path.stat().st_size, path.stat().st_mtime_ns)
             for folder in folders
             if folder is not None
-            for it in sorted(folder.iterdir())
+            for path in sorted(folder.iterdir())
         ]
     except OSError:
         return ""  # the load reports the error
     options = asdict(replace(load_options, anyway=False))
-    wanted = json.dumps([__version__, files, str(entry.drafter), options], default=str)
-    return hashlib.sha256(wanted.encode()).hexdigest()
+    described = json.dumps([__version__, files, str(entry.drafter), options], default=str)
+    return hashlib.sha256(described.encode()).hexdigest()
 
 
 def drafter_of(

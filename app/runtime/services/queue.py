@@ -37,25 +37,25 @@ class QueueRequest:
     Attributes:
         key: What has to be loaded; requests with equal keys can share it.
         model: The model's name, shown to others that wait.
-        alone: Nobody else can use the room at the same time.
+        exclusive: Nobody else can use the room at the same time.
     """
 
     engine: EngineName
     key: object
     model: str = ""
-    alone: bool = False
+    exclusive: bool = False
 
 
 @dataclass(frozen=True)
 class _Use:
     """A turn that is running."""
 
-    want: QueueRequest
-    alone: bool
+    request: QueueRequest
+    exclusive: bool
 
 
 @dataclass(frozen=True)
-class _Held:
+class _Loaded:
     """The key that an engine has loaded, and how many can use it at once."""
 
     key: object
@@ -65,9 +65,9 @@ class _Held:
 class QueueRules:
     """The rules that decide whose turn it is: pure.
 
-    Each user has a number and goes through `join`, `want`, waiting until `admitted`, `ready` and
-    `leave`. A user that has joined without calling `want` blocks everyone who joined later, so it
-    calls `want` at once.
+    Each user has a number and goes through `join`, `request`, waiting until `admitted`, `ready`
+    and `leave`. A user that has joined without calling `request` blocks everyone who joined later,
+    so it calls `request` at once.
     """
 
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
@@ -81,31 +81,34 @@ class QueueRules:
         self._guests: set[int] = set()
         self._waiting: dict[int, QueueRequest | None] = {}
         self._using: dict[int, _Use] = {}
-        self._held: dict[EngineName, _Held] = {}
+        self._loaded: dict[EngineName, _Loaded] = {}
 
     def join(self, *, guest: bool = False) -> int:
+        """Add a user at the end of the queue, and return its number."""
         number = next(self._numbers)
         self._waiting[number] = None
         if guest:
             self._guests.add(number)
         return number
 
-    def want(self, number: int, want: QueueRequest) -> None:
-        self._waiting[number] = want
+    def request(self, number: int, request: QueueRequest) -> None:
+        """Say which model a waiting user needs."""
+        self._waiting[number] = request
         self._admit()
 
     def admitted(self, number: int) -> bool:
+        """Return whether a user may prepare or use its model now."""
         return number in self._using
 
     def is_alone(self, number: int) -> bool:
         """Return whether nobody else uses the room now, or can before `ready`."""
-        return self._using[number].alone
+        return self._using[number].exclusive
 
     def ready(self, number: int, at_once: int) -> None:
         """Record that the model is loaded, for so many users at once."""
         use = self._using[number]
-        self._held[use.want.engine] = _Held(use.want.key, at_once)
-        self._using[number] = replace(use, alone=use.want.alone)
+        self._loaded[use.request.engine] = _Loaded(use.request.key, at_once)
+        self._using[number] = replace(use, exclusive=use.request.exclusive)
         self._admit()
 
     def leave(self, number: int) -> None:
@@ -117,72 +120,73 @@ class QueueRules:
 
     def emptied(self, engine: EngineName) -> None:
         """Record that nothing is loaded in the engine any more."""
-        self._held.pop(engine, None)
+        self._loaded.pop(engine, None)
 
     def doubt(self, engine: EngineName) -> None:
         """Give the next user the room alone, to check that the model is still loaded."""
-        held = self._held.get(engine)
-        if held is not None:
-            self._held[engine] = replace(held, at_once=0)
+        loaded = self._loaded.get(engine)
+        if loaded is not None:
+            self._loaded[engine] = replace(loaded, at_once=0)
 
     def in_use(self, engine: EngineName) -> bool:
-        return any(use.want.engine == engine for use in self._using.values())
+        """Return whether anybody uses this engine."""
+        return any(use.request.engine == engine for use in self._using.values())
 
     def why(self, number: int) -> Wait | None:
-        """Return why a user has to wait; None if it does not, or has not called `want`."""
-        want = self._waiting.get(number)
-        if want is None:
+        """Return why a user has to wait; None if it does not, or has not called `request`."""
+        request = self._waiting.get(number)
+        if request is None:
             return None
         ahead = sum(
-            self._place(other) < self._place(number)
-            and (its is None or self._room(its) == self._room(want))
-            for other, its in self._waiting.items()
+            self._place(other_number) < self._place(number)
+            and (other_request is None or self._room(other_request) == self._room(request))
+            for other_number, other_request in self._waiting.items()
         )
-        return Wait("queue", count=ahead) if ahead else self._in_the_way(number, want)
+        return Wait("queue", count=ahead) if ahead else self._obstacle(number, request)
 
     def _admit(self) -> None:
         full: set[str] = set()
         for number in sorted(self._waiting, key=self._place):
-            want = self._waiting[number]
-            if want is None:
+            request = self._waiting[number]
+            if request is None:
                 return  # it can turn out to need any room
-            room = self._room(want)
-            if room in full or self._in_the_way(number, want) is not None:
+            room = self._room(request)
+            if room in full or self._obstacle(number, request) is not None:
                 full.add(room)
                 continue
             del self._waiting[number]
             is_first = not self._users(room)
-            self._using[number] = _Use(want, alone=want.alone or is_first)
+            self._using[number] = _Use(request, exclusive=request.exclusive or is_first)
 
     def _place(self, number: int) -> tuple[bool, int]:
         """Return the sort key of those that wait."""
         return number in self._guests, number
 
-    def _in_the_way(self, number: int, want: QueueRequest) -> Wait | None:
-        users = self._users(self._room(want))
+    def _obstacle(self, number: int, request: QueueRequest) -> Wait | None:
+        users = self._users(self._room(request))
         if not users:
             return None
-        model = users[0].want.model
-        if users[0].alone:
-            return Wait("alone" if users[0].want.alone else "loading", model)
-        held = self._held.get(want.engine)
-        if want.alone or held is None or held.key != want.key or not held.at_once:
+        model = users[0].request.model
+        if users[0].exclusive:
+            return Wait("alone" if users[0].request.exclusive else "loading", model)
+        loaded = self._loaded.get(request.engine)
+        if request.exclusive or loaded is None or loaded.key != request.key or not loaded.at_once:
             return Wait("model", model)
-        most = max(1, held.at_once - 1) if number in self._guests else held.at_once
+        most = max(1, loaded.at_once - 1) if number in self._guests else loaded.at_once
         return Wait("full", model, most) if len(users) >= most else None
 
     def _users(self, room: str) -> list[_Use]:
-        return [use for use in self._using.values() if self._room(use.want) == room]
+        return [use for use in self._using.values() if self._room(use.request) == room]
 
-    def _room(self, want: QueueRequest) -> str:
-        return self._rooms[want.engine]
+    def _room(self, request: QueueRequest) -> str:
+        return self._rooms[request.engine]
 
 
 WaitListener = Callable[[Wait | None], None]
 """Called on the waiting thread: with the reason each time it changes, and with None at the turn."""
 
 
-def _unheard(_: Wait | None) -> None:
+def _ignore(_: Wait | None) -> None:
     """Do nothing: a listener that ignores waiting."""
 
 
@@ -198,15 +202,15 @@ class EngineQueue:
         self._rules = QueueRules(rooms)
         self._changed = threading.Condition()
 
-    def join(self, told: WaitListener = _unheard, *, guest: bool = False) -> Ticket:
+    def join(self, listener: WaitListener = _ignore, *, guest: bool = False) -> Ticket:
         """Take a place in the queue. The caller has to leave it in the end.
 
         Args:
-            told: Called when the reason for waiting changes.
+            listener: Called when the reason for waiting changes.
             guest: The request comes from another program and goes after the user's own.
         """
         with self._changed:
-            return Ticket(self._rules, self._changed, told, guest=guest)
+            return Ticket(self._rules, self._changed, listener, guest=guest)
 
     def emptied(self, engine: EngineName) -> None:
         """Record that nothing is loaded any more; called by the turn that has the engine alone."""
@@ -220,7 +224,7 @@ class EngineQueue:
 
 
 class Ticket:
-    """A place in the queue. `come` is called once, everything else from any thread.
+    """A place in the queue. `enter` is called once, everything else from any thread.
 
     As a context manager it leaves at the end.
 
@@ -232,16 +236,16 @@ class Ticket:
         self,
         rules: QueueRules,
         changed: threading.Condition,
-        told: WaitListener,
+        listener: WaitListener,
         *,
         guest: bool = False,
     ) -> None:
         self._rules = rules
         self._changed = changed
-        self._told = told
+        self._listener = listener
         self.joined = time.monotonic()
         self._number = rules.join(guest=guest)
-        self._want: QueueRequest | None = None
+        self._request: QueueRequest | None = None
 
     def __enter__(self) -> Ticket:
         return self
@@ -256,8 +260,8 @@ class Ticket:
 
     @property
     def engine(self) -> EngineName | None:
-        """The engine that it is for; None before `come`."""
-        return self._want.engine if self._want else None
+        """The engine that it is for; None before `enter`."""
+        return self._request.engine if self._request else None
 
     @property
     def is_alone(self) -> bool:
@@ -265,11 +269,11 @@ class Ticket:
         with self._changed:
             return self._rules.is_alone(self._number)
 
-    def come(self, want: QueueRequest, cancel: CancelToken) -> None:
+    def enter(self, request: QueueRequest, cancel: CancelToken) -> None:
         """Wait for the turn. Raises Cancelled; leave the place then as well."""
-        self._want = want
+        self._request = request
         with self._changed:
-            self._rules.want(self._number, want)
+            self._rules.request(self._number, request)
             self._changed.notify_all()
             if self._rules.admitted(self._number):
                 return
@@ -278,7 +282,7 @@ class Ticket:
             self._wait(cancel)
         finally:
             forget()
-        self._told(None)
+        self._listener(None)
 
     def ready(self, at_once: int) -> None:
         """Let others share the model, so many at once: it is loaded now."""
@@ -289,8 +293,8 @@ class Ticket:
     def doubt(self) -> None:
         """Make the next user check that the model is still loaded."""
         with self._changed:
-            if self._want is not None:
-                self._rules.doubt(self._want.engine)
+            if self._request is not None:
+                self._rules.doubt(self._request.engine)
 
     def leave(self) -> None:
         """Give up the place. Leaving twice does nothing."""
@@ -299,21 +303,21 @@ class Ticket:
             self._changed.notify_all()
 
     def _wait(self, cancel: CancelToken) -> None:
-        told: Wait | None = None
+        reported: Wait | None = None
         while True:
             with self._changed:
-                self._changed.wait_for(partial(self._is_over, cancel, told))
+                self._changed.wait_for(partial(self._is_over, cancel, reported))
                 if cancel.cancelled:
                     raise Cancelled
                 if self._rules.admitted(self._number):
                     return
-                told = self._rules.why(self._number)
-            self._told(told)
+                reported = self._rules.why(self._number)
+            self._listener(reported)
 
-    def _is_over(self, cancel: CancelToken, told: Wait | None) -> bool:
+    def _is_over(self, cancel: CancelToken, reported: Wait | None) -> bool:
         if cancel.cancelled or self._rules.admitted(self._number):
             return True
-        return self._rules.why(self._number) != told
+        return self._rules.why(self._number) != reported
 
     def _wake(self) -> None:
         with self._changed:

@@ -67,7 +67,7 @@ class RequestLog:
         self._running: set[RunningRequest] = set()
         self._ended: deque[RequestRecord] = deque(maxlen=_MOST_KEPT)
         self._totals: dict[tuple[str, EngineName], Totals] = {}
-        self._told: dict[tuple[str, EngineName], TokenCounts] = {}
+        self._reported: dict[tuple[str, EngineName], TokenCounts] = {}
         self._listeners: list[Ended] = []
 
     def on_end(self, ended: Ended) -> None:
@@ -88,8 +88,11 @@ class RequestLog:
     def waiting(self) -> tuple[WaitingRequest, ...]:
         """List the waiting requests, longest wait first."""
         with self._lock:
-            found = [WaitingRequest(it.model, it.engine, it.asked) for it in self._waiting]
-        return tuple(sorted(found, key=lambda it: it.asked))
+            found = [
+                WaitingRequest(request.model, request.engine, request.asked)
+                for request in self._waiting
+            ]
+        return tuple(sorted(found, key=lambda request: request.asked))
 
     def requests(self) -> tuple[RequestRecord, ...]:
         """List the running requests and those that ended within the last `SPAN_S` seconds.
@@ -98,8 +101,12 @@ class RequestLog:
         """
         oldest = self.now() - SPAN_S
         with self._lock:
-            ended = [it for it in self._ended if it.ended is not None and it.ended >= oldest]
-            return (*ended, *(it.record() for it in self._running))
+            ended = [
+                request
+                for request in self._ended
+                if request.ended is not None and request.ended >= oldest
+            ]
+            return (*ended, *(request.record() for request in self._running))
 
     def totals(self) -> dict[tuple[str, EngineName], Totals]:
         """Return the totals of each model in each engine, including running requests.
@@ -109,11 +116,11 @@ class RequestLog:
         """
         with self._lock:
             found = deepcopy(self._totals)
-            for it in self._running:
-                found[it.key].tokens += it.record().tokens
+            for request in self._running:
+                found[request.key].tokens += request.record().tokens
             for key, totals in found.items():
-                totals.tokens = totals.tokens.at_least(self._told.get(key, TokenCounts()))
-                self._told[key] = totals.tokens
+                totals.tokens = totals.tokens.at_least(self._reported.get(key, TokenCounts()))
+                self._reported[key] = totals.tokens
             return found
 
     def answered(
@@ -130,15 +137,15 @@ class RequestLog:
         operation: Operation = "chat" if request.prompt is None else "text_completion"
         with self._noted(admission, operation, sampled) as running, closing(chat) as events:
             for event in events:
-                running.take(event)
+                running.add(event)
                 yield event
 
-    def looked_up(
-        self, operation: Operation, look: Callable[[], Found], admission: Admission
+    def run_lookup(
+        self, operation: Operation, work: Callable[[], Found], admission: Admission
     ) -> Found:
-        """Return the result of `look` and record it as a request. Raises what `look` raises."""
+        """Return the result of `work` and record it as a request. Raises what `work` raises."""
         with self._noted(admission, operation, None) as running:
-            found = look()
+            found = work()
             running.have_read(found.tokens)
         return found
 
@@ -148,7 +155,7 @@ class RequestLog:
     ) -> Iterator[RunningRequest]:
         """Record a request from now until the block ends."""
         now = self.now()
-        asked, begun = admission.take()
+        asked, begun = admission.times()
         record = RequestRecord(
             admission.model,
             admission.engine,
@@ -198,22 +205,22 @@ class Admission:
         self.engine = entry.engine
         self.asked = asked
         self._log = log
-        self._begun: float | None = None
+        self._granted: float | None = None
 
     def granted(self) -> None:
         """Record that the model is ready for the request."""
-        self._begun = self._log.now()
+        self._granted = self._log.now()
         self._log.forget(self)
 
     def leave(self) -> None:
         """Record that the request gives up."""
         self._log.forget(self)
 
-    def take(self) -> tuple[float, float]:
+    def times(self) -> tuple[float, float]:
         """Return when it was made and when it was granted; now for both on every further call."""
         now = self._log.now()
-        begun, self._begun = self._begun, None
-        return (now, now) if begun is None else (self.asked, begun)
+        granted, self._granted = self._granted, None
+        return (now, now) if granted is None else (self.asked, granted)
 
 
 class RunningRequest:
@@ -225,7 +232,7 @@ class RunningRequest:
 
     def __init__(
         self,
-        begun: RequestRecord,
+        record: RequestRecord,
         gaps: Histogram,
         lock: threading.Lock,
         now: Callable[[], float],
@@ -236,9 +243,9 @@ class RunningRequest:
             gaps: Collects the seconds between its pieces of text.
             lock: Held while it changes, and by those that read its record.
         """
-        self.key = begun.model, begun.engine
+        self.key = record.model, record.engine
         self.end: RequestEnd = "cancelled"  # the reason if the caller stops early
-        self._begun = begun
+        self._record = record
         self._tokens = TokenCounts()
         self._gaps = gaps
         self._lock = lock
@@ -251,26 +258,26 @@ class RunningRequest:
         """Return the request so far; the number of generated tokens is a guess until the end."""
         tokens = self._tokens
         tokens = tokens if tokens.generated else replace(tokens, generated=self._pieces)
-        return replace(self._begun, first=self._first, last=self._last, tokens=tokens)
+        return replace(self._record, first=self._first, last=self._last, tokens=tokens)
 
-    def take(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Update the request from an event."""
         if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta | ToolCall):
             self._piece()
         elif isinstance(event, PromptReady):
             prompt, cached = event.prompt_tokens, event.cached_tokens
-            self._tell(replace(self._tokens, prompt=prompt, cached=cached))
+            self._report(replace(self._tokens, prompt=prompt, cached=cached))
         elif isinstance(event, MtpReport):
-            self._tell(replace(self._tokens, drafted=event.drafted, accepted=event.accepted))
+            self._report(replace(self._tokens, drafted=event.drafted, accepted=event.accepted))
         elif isinstance(event, Done):
             self.end = event.finish_reason
-            it, mtp = event.usage, event.mtp
-            self._tell(
+            usage, mtp = event.usage, event.mtp
+            self._report(
                 TokenCounts(
-                    it.prompt_tokens,
-                    it.cached_tokens,
-                    it.completion_tokens,
-                    it.reasoning_tokens,
+                    usage.prompt_tokens,
+                    usage.cached_tokens,
+                    usage.completion_tokens,
+                    usage.reasoning_tokens,
                     mtp.drafted,
                     mtp.accepted,
                 )
@@ -279,7 +286,7 @@ class RunningRequest:
     def have_read(self, tokens: int) -> None:
         """Record the tokens of a request that generates no text, and that it succeeded."""
         self.end = "stop"
-        self._tell(TokenCounts(prompt=tokens))
+        self._report(TokenCounts(prompt=tokens))
 
     def _piece(self) -> None:
         now = self._now()
@@ -291,6 +298,6 @@ class RunningRequest:
             self._last = now
             self._pieces += 1
 
-    def _tell(self, tokens: TokenCounts) -> None:
+    def _report(self, tokens: TokenCounts) -> None:
         with self._lock:
             self._tokens = tokens

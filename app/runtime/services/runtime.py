@@ -33,7 +33,7 @@ _MEMORY = "memory"
 
 
 @dataclass(frozen=True)
-class HeldModel:
+class LoadedEntry:
     """A model that an engine has loaded."""
 
     entry: ModelEntry
@@ -53,8 +53,8 @@ class Runtime:
     So `LoadingEngine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are
     called by one thread while nobody else is working in that room, and `Engine.chat` by each lease
     on its own thread. Unloading (`stop`, `stop_idle`, `unload`) waits in the same queue.
-    `measure_for`, `look_up`, `held`, `status` and `idle_s` take no turn: they look at the state of
-    the moment.
+    `measure_for`, `look_up`, `loaded_model`, `status` and `idle_s` take no turn: they look at the
+    state of the moment.
 
     Engines whose models are in this computer's memory hold one model between them; a model on
     another server needs none of it, and answers at the same time.
@@ -78,34 +78,34 @@ class Runtime:
         self._clock = clock
         self.requests = RequestLog()
         self.queue = EngineQueue(
-            {name: _MEMORY if it.local else name for name, it in engines.items()}
+            {name: _MEMORY if engine.local else name for name, engine in engines.items()}
         )
-        self._held: dict[EngineName, HeldModel] = {}
+        self._loaded: dict[EngineName, LoadedEntry] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
         self._by_person: set[EngineName] = set()
 
-    def held(self, engine: EngineName) -> ModelEntry | None:
+    def loaded_model(self, engine: EngineName) -> ModelEntry | None:
         """Return the model that an engine has loaded, whether or not it is answering."""
-        held = self._held.get(engine)
-        return held.entry if held else None
+        loaded = self._loaded.get(engine)
+        return loaded.entry if loaded else None
 
-    def held_options(self, entry: ModelEntry) -> LoadOptions | None:
+    def loaded_options(self, entry: ModelEntry) -> LoadOptions | None:
         """Return the options that a model was loaded with; None if it is not loaded."""
-        held = self._held.get(entry.engine)
-        return held.load_options if held is not None and held.entry == entry else None
+        loaded = self._loaded.get(entry.engine)
+        return loaded.load_options if loaded is not None and loaded.entry == entry else None
 
-    def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
+    def blocking_model(self, entry: ModelEntry) -> ModelEntry | None:
         """Return the model that this one would replace, if a person has used that model."""
-        for name, held in list(self._held.items()):
+        for name, loaded in list(self._loaded.items()):
             same_room = self._engines[name].local and self._engines[entry.engine].local
-            if held.entry != entry and (same_room or name == entry.engine):
-                return held.entry if name in self._by_person else None
+            if loaded.entry != entry and (same_room or name == entry.engine):
+                return loaded.entry if name in self._by_person else None
         return None
 
-    def models(self) -> tuple[HeldModel, ...]:
+    def models(self) -> tuple[LoadedEntry, ...]:
         """List the loaded models."""
-        return tuple(self._held.values())
+        return tuple(self._loaded.values())
 
     def status(self, engine: EngineName) -> EngineStatus:
         """Return what an engine is doing; one with no model loaded or loading is stopped."""
@@ -139,7 +139,7 @@ class Runtime:
         cancel: CancelToken,
         turn: Ticket | None = None,
         *,
-        alone: bool = False,
+        exclusive: bool = False,
         for_client: bool = False,
     ) -> Lease:
         """Lease a model; load it if necessary. Returns at once if it is ready and has a free place.
@@ -148,7 +148,7 @@ class Runtime:
 
         Args:
             turn: A place that was taken before; left when the lease closes or cannot be given.
-            alone: Nobody else can work in the room at the same time.
+            exclusive: Nobody else can work in the room at the same time.
             for_client: The lease is for another program.
 
         Raises:
@@ -160,12 +160,14 @@ class Runtime:
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
-            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
+            turn.enter(
+                QueueRequest(entry.engine, (entry, load_options), entry.name, exclusive), cancel
+            )
             if turn.is_alone:
                 self._prepare(entry, load_options, progress, cancel)
             if not for_client:
                 self._by_person.add(entry.engine)
-            return self._lent(entry, loads, turn, admission)
+            return self._lend(entry, loads, turn, admission)
         except BaseException:
             admission.leave()
             turn.leave()
@@ -187,12 +189,12 @@ class Runtime:
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
-            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
-            if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
+            turn.enter(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
+            if turn.is_alone and not (self._is_loaded(entry, load_options) and loads.well()):
                 admission.leave()
                 turn.leave()
                 return None
-            return self._lent(entry, loads, turn, admission)
+            return self._lend(entry, loads, turn, admission)
         except BaseException:
             admission.leave()
             turn.leave()
@@ -205,32 +207,34 @@ class Runtime:
 
         Raises EngineError if the model's chat template refuses the messages.
         """
-        return self.look_up(entry, load_options, lambda it: it.measure(request, CancelToken()))
+        return self.look_up(
+            entry, load_options, lambda engine: engine.measure(request, CancelToken())
+        )
 
     def look_up(
-        self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
+        self, entry: ModelEntry, load_options: LoadOptions, work: Callable[[Engine], T]
     ) -> T | None:
         """Ask a loaded model for something that needs no turn.
 
         Args:
-            look: Calls methods that an engine allows during an answer.
+            work: Calls methods that an engine allows during an answer.
 
         Returns:
-            The result of `look`; None if the model is not loaded with these options.
+            The result of `work`; None if the model is not loaded with these options.
 
         Raises:
-            EngineError: `look` failed.
+            EngineError: `work` failed.
         """
-        if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
+        if not self._is_loaded(entry, self._loads(entry).relevant(entry, load_options)):
             return None
         try:
-            return look(self._engines[entry.engine].engine)
+            return work(self._engines[entry.engine].engine)
         except EngineFailed:
             return None  # it has just been unloaded
 
     def idle_s(self, engine: EngineName) -> float:
         """Return the seconds since an engine last worked; 0 if it is working or holds no model."""
-        if engine not in self._held or self.queue.in_use(engine):
+        if engine not in self._loaded or self.queue.in_use(engine):
             return 0.0
         return self._clock() - self._used[engine]
 
@@ -240,23 +244,23 @@ class Runtime:
         Returns:
             Whether it was unloaded.
         """
-        if engine not in self._held or self.idle_s(engine) < after_s:
+        if engine not in self._loaded or self.idle_s(engine) < after_s:
             return False
-        with self._alone(engine):
+        with self._exclusively(engine):
             # Requests made in the meantime have been answered and have reset the idle time.
-            if engine not in self._held or self._clock() - self._used[engine] < after_s:
+            if engine not in self._loaded or self._clock() - self._used[engine] < after_s:
                 return False
             self._close(engine)
             return True
 
     def stop_idle_of_clients(self, after_s: float) -> None:
         """Unload models that only other programs have used, after so many idle seconds."""
-        for name in [it for it in self._held if it not in self._by_person]:
+        for name in [engine for engine in self._loaded if engine not in self._by_person]:
             self.stop_idle(name, after_s)
 
     def stop(self, engine: EngineName) -> None:
         """Unload an engine, after all requests already in the queue."""
-        with self._alone(engine):
+        with self._exclusively(engine):
             if engine in self._opened:
                 self._close(engine)
 
@@ -268,7 +272,7 @@ class Runtime:
     def leave(self) -> None:
         """Unload all engines as Hearth ends; a worker can stay for the next Hearth."""
         for name, loads in self._engines.items():
-            with self._alone(name):
+            with self._exclusively(name):
                 if name in self._opened:
                     self._forget(name)
                     loads.leave()
@@ -282,11 +286,11 @@ class Runtime:
             )
         return self._engines[entry.engine]
 
-    def _holds(self, entry: ModelEntry, load_options: LoadOptions) -> bool:
-        held = self._held.get(entry.engine)
-        return held is not None and (held.entry, held.load_options) == (entry, load_options)
+    def _is_loaded(self, entry: ModelEntry, load_options: LoadOptions) -> bool:
+        loaded = self._loaded.get(entry.engine)
+        return loaded is not None and (loaded.entry, loaded.load_options) == (entry, load_options)
 
-    def _lent(
+    def _lend(
         self,
         entry: ModelEntry,
         loads: EngineLoader[LoadingEngine[Any]],
@@ -294,7 +298,7 @@ class Runtime:
         admission: Admission,
     ) -> Lease:
         """Create the lease for a turn whose model is ready."""
-        name, loaded = entry.engine, self._held[entry.engine].loaded
+        name, loaded = entry.engine, self._loaded[entry.engine].loaded
         if turn.is_alone:
             most = loaded.answers_at_once
             turn.ready(min(most, loads.at_once or most))
@@ -311,7 +315,7 @@ class Runtime:
         """Load the model; called by the turn that has the room alone."""
         name = entry.engine
         loads = self._engines[name]
-        if self._holds(entry, load_options):
+        if self._is_loaded(entry, load_options):
             try:
                 loads.revive(progress, cancel)
             except BaseException:
@@ -319,10 +323,10 @@ class Runtime:
                 raise
             self._used[name] = self._clock()
             return
-        held = self._held.get(name)
-        same = held is not None and held.entry == entry
-        if held and same and loads.adapt(entry, held.load_options, load_options, cancel):
-            self._held[name] = replace(held, load_options=load_options)
+        previous = self._loaded.get(name)
+        is_same = previous is not None and previous.entry == entry
+        if previous and is_same and loads.adapt(entry, previous.load_options, load_options, cancel):
+            self._loaded[name] = replace(previous, load_options=load_options)
             self._used[name] = self._clock()
             return
         prepared = loads.open(entry)
@@ -330,13 +334,13 @@ class Runtime:
         self._opened[name] = loads.engine
         loaded = loads.load(entry, prepared, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
-        self._held[name] = HeldModel(entry, load_options, loaded)
+        self._loaded[name] = LoadedEntry(entry, load_options, loaded)
         prepared.learn(loaded)
 
     @contextmanager
-    def _alone(self, engine: EngineName) -> Iterator[None]:
+    def _exclusively(self, engine: EngineName) -> Iterator[None]:
         with self.queue.join() as turn:
-            turn.come(QueueRequest(engine, None, "", alone=True), CancelToken())
+            turn.enter(QueueRequest(engine, None, "", exclusive=True), CancelToken())
             yield
 
     def _make_room(self, name: EngineName) -> None:
@@ -353,7 +357,7 @@ class Runtime:
         self._forget(name).close()
 
     def _forget(self, name: EngineName) -> Engine:
-        self._held.pop(name, None)
+        self._loaded.pop(name, None)
         self._by_person.discard(name)
         self.queue.emptied(name)
         return self._opened.pop(name)

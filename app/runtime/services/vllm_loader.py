@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 class WorkerEngine(OutsideEngine[VllmPlan], Protocol):
     """An engine in its own process, which several Hearths can share."""
 
-    def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+    def adapt(self, key: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         """Change the LoRA adapters of the loaded model; return whether that was possible.
 
         Args:
-            wanted: See `share`; "" for a worker that is not shared.
+            key: See `share`; "" for a worker that is not shared.
         """
         ...
 
     def share(
         self,
-        wanted: str,
+        key: str,
         name: str,
         plan: Callable[[], VllmPlan],
         progress: Progress,
@@ -47,7 +47,7 @@ class WorkerEngine(OutsideEngine[VllmPlan], Protocol):
         Raises as `load` does.
 
         Args:
-            wanted: The key that identifies the worker.
+            key: The key that identifies the worker.
             name: The model's name.
             plan: Computes the plan if a worker has to be started.
         """
@@ -67,12 +67,12 @@ class Sharing:
     """How a worker is shared with other Hearths on this computer; by default it is not.
 
     Attributes:
-        wanted: Returns whether to share it; called at each load.
+        is_on: Returns whether to share it; called at each load.
         stays_s: Returns how many seconds it stays when this Hearth ends.
         end_unused: Ends shared workers that nobody uses.
     """
 
-    wanted: Callable[[], bool] = lambda: False
+    is_on: Callable[[], bool] = lambda: False
     stays_s: Callable[[], float] = lambda: 0.0
     end_unused: Callable[[], None] = lambda: None
 
@@ -84,7 +84,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         self,
         make: Callable[[], WorkerEngine],
         installed: Callable[[], Profile | None],
-        look: Callable[[], Hardware],
+        hardware: Callable[[], Hardware],
         advised: Callable[[ModelEntry], int | None] = lambda _: None,
         sharing: Sharing | None = None,
     ) -> None:
@@ -93,18 +93,19 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         Args:
             make: Creates the engine.
             installed: Returns the installed build of vLLM; None for none.
-            look: Detects the hardware.
+            hardware: Detects the hardware.
             advised: Returns the number of draft tokens that the catalogue advises for a model.
             sharing: How the worker is shared.
         """
         super().__init__(make)
         self._installed = installed
-        self._look = look
+        self._hardware = hardware
         self._advised = advised
         self._sharing = sharing or Sharing()
         self._checkpoints = CheckpointFormat()
 
     def open(self, entry: ModelEntry) -> PreparedLoad[VllmPlan]:
+        """Prepare a load. Raises EngineUnavailable if vLLM is not installed."""
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -119,7 +120,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
             )
         from app.runtime.services.prepared_vllm_load import PreparedVllmLoad
 
-        return PreparedVllmLoad(entry, profile, self._look, self._advised(entry))
+        return PreparedVllmLoad(entry, profile, self._hardware, self._advised(entry))
 
     def load(
         self,
@@ -129,14 +130,16 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
+        """Start a worker with the model, or connect to one that runs it already."""
+
         def plan() -> VllmPlan:
             return prepared.plan(load_options, cancel)
 
-        if not self._sharing.wanted():
+        if not self._sharing.is_on():
             self._sharing.end_unused()
             return self.engine.load(plan(), progress, cancel)
-        wanted = self._worker_key(entry, load_options)
-        return self.engine.share(wanted, entry.name, plan, progress, cancel)
+        key = self._worker_key(entry, load_options)
+        return self.engine.share(key, entry.name, plan, progress, cancel)
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
@@ -145,10 +148,11 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         from app.runtime.services.prepared_vllm_load import fit_report
 
         return fit_report(
-            entry, load_options, self._installed(), self._look(), self._advised(entry)
+            entry, load_options, self._installed(), self._hardware(), self._advised(entry)
         )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Return the context in tokens that the model would get; None if unknown."""
         if load_options.context is not None:
             return load_options.context
         try:
@@ -191,22 +195,26 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         """Return the key of a shared worker; "" if it is not shared."""
         from app.runtime.services.prepared_vllm_load import worker_key
 
-        return worker_key(entry, load_options) if self._sharing.wanted() else ""
+        return worker_key(entry, load_options) if self._sharing.is_on() else ""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        """Start the worker again after it ended by itself."""
         self.engine.revive(progress, cancel)
 
     def settle(self) -> None:
+        """End the workers that nobody uses, once the last answer has ended."""
         if "engine" in self.__dict__:
             self.engine.settle()
         self._sharing.end_unused()
 
     def leave(self) -> None:
-        stays_s = self._sharing.stays_s() if self._sharing.wanted() else 0.0
+        """End the worker, or leave it running for the time of the settings."""
+        stays_s = self._sharing.stays_s() if self._sharing.is_on() else 0.0
         if stays_s:
             self.engine.leave(stays_s)
         else:
             self.engine.close()
 
     def well(self) -> bool:
+        """Whether the worker runs and answers."""
         return self.engine.is_healthy

@@ -101,35 +101,35 @@ class Advice:
     rows: tuple[Row, ...]
 
 
-def advise(it: Situation) -> Advice:
+def advise(situation: Situation) -> Advice:
     """Advise vLLM where it can run and is better at something; otherwise llama.cpp.
 
     Measurements on this computer come first. Without them, llama.cpp suits one user, and vLLM suits
     several chats at once, a long context, or a model that it has loaded already.
     """
-    rows = (*_measured(it.measured), *_COMPARISON)
-    if against := _against(it):
+    rows = (*_measured(situation.measured), *_COMPARISON)
+    if against := _against(situation):
         return Advice("llamacpp", against[0], against, rows)
-    if shown := _shown_by(it):
-        engine, words = shown
+    if measured := _measured_best(situation):
+        engine, words = measured
         return Advice(engine, words, (words,), rows)
-    card = it.cards[0]
-    if it.chats_at_once > 1:
+    card = situation.cards[0]
+    if situation.chats_at_once > 1:
         reasons = (
             N_(
                 "{chats_at_once} chats at once: vLLM answers them together, llama.cpp in turn.",
-                chats_at_once=it.chats_at_once,
+                chats_at_once=situation.chats_at_once,
             ),
             N_("{name} has the memory for it.", name=card.name),
         )
         return Advice("vllm", reasons[0], reasons, rows)
-    if it.context >= LONG:
+    if situation.context >= LONG:
         words = N_(
             "A context of {context} tokens: vLLM is made for long ones on a card.",
-            context=f"{it.context:,}",
+            context=f"{situation.context:,}",
         )
         return Advice("vllm", words, (words,), rows)
-    if it.loaded:
+    if situation.loaded:
         words = N_("vLLM has this model loaded, so it answers at once.")
         return Advice("vllm", words, (words,), rows)
     reasons = (
@@ -139,38 +139,40 @@ def advise(it: Situation) -> Advice:
     return Advice("llamacpp", reasons[0], reasons, rows)
 
 
-def _against(it: Situation) -> tuple[str, ...]:
+def _against(situation: Situation) -> tuple[str, ...]:
     """Return why vLLM does not suit; empty if nothing speaks against it."""
     found = []
-    if it.system == "macos":
+    if situation.system == "macos":
         found.append(N_("vLLM does not run on macOS; llama.cpp uses this Mac's graphics."))
-    elif not it.cards:
+    elif not situation.cards:
         found.append(N_("This computer has no NVIDIA card; llama.cpp runs on any computer."))
-    elif it.cards[0].capability < LEAST_CAPABILITY:
-        found.append(N_("{name} is too old for vLLM; llama.cpp uses it.", name=it.cards[0].name))
-    elif max(card.total_bytes for card in it.cards) < LEAST_CARD:
+    elif situation.cards[0].capability < LEAST_CAPABILITY:
+        found.append(
+            N_("{name} is too old for vLLM; llama.cpp uses it.", name=situation.cards[0].name)
+        )
+    elif max(card.total_bytes for card in situation.cards) < LEAST_CARD:
         found.append(
             N_(
                 "{name} has less than 16 GB, and vLLM needs a whole model on the card; llama.cpp "
                 "shares it with the processor.",
-                name=it.cards[0].name,
+                name=situation.cards[0].name,
             )
         )
-    if it.vllm == "impossible":
-        found.append(it.why_not or N_("vLLM cannot be installed on this computer."))
+    if situation.vllm == "impossible":
+        found.append(situation.why_not or N_("vLLM cannot be installed on this computer."))
     return tuple(found)
 
 
-def _shown_by(it: Situation) -> tuple[EngineName, str] | None:
+def _measured_best(situation: Situation) -> tuple[EngineName, str] | None:
     """Return the engine that measurements here show to be clearly faster for so many chats.
 
     Only measurements of the model itself count; if it was not measured on both engines, those of
     all other models do.
     """
-    several = it.chats_at_once > 1
-    ratios = _ratios([m for m in it.measured if (m.at_once > 1) is several])
-    mine = [ratio for model, ratio in ratios if model == it.model]
-    best = max(mine or [ratio for _, ratio in ratios], default=1.0)
+    several = situation.chats_at_once > 1
+    ratios = _ratios([m for m in situation.measured if (m.at_once > 1) is several])
+    of_model = [ratio for model, ratio in ratios if model == situation.model]
+    best = max(of_model or [ratio for _, ratio in ratios], default=1.0)
     if best >= _CLEARLY and several:
         return "vllm", N_(
             "Measured on this computer: vLLM writes {best} times as much at once.",
@@ -211,7 +213,9 @@ def _ratios(measured: Sequence[MeasuredSpeed]) -> list[tuple[str, float]]:
 def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
     """Return a row for each model and number of answers at once, without servers."""
     speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
-    keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
+    keys = dict.fromkeys(
+        (model, at_once) for model, at_once, engine in speeds if engine != "remote"
+    )
 
     def words(model: str, at_once: int, engine: EngineName) -> str:
         speed = speeds.get((model, at_once, engine))

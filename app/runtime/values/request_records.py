@@ -145,6 +145,7 @@ class Histogram:
         self.sum = 0.0
 
     def observe(self, value: float) -> None:
+        """Count one value."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
 
@@ -178,25 +179,25 @@ class Totals:
     computed: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
     answers: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
 
-    def add(self, it: RequestRecord) -> None:
+    def add(self, record: RequestRecord) -> None:
         """Add a request that has ended. Raises ValueError if it has not."""
-        if it.ended is None or it.end is None:
+        if record.ended is None or record.end is None:
             raise ValueError("it has not ended")
-        self.tokens += it.tokens
-        self.ends[it.end] += 1
-        self.whole.observe(it.ended - it.asked)
-        self.queued.observe(it.begun - it.asked)
-        self.running.observe(it.ended - it.begun)
-        self.prompts.observe(it.tokens.prompt)
-        self.computed.observe(it.tokens.prompt - it.tokens.cached)
-        if it.sampled is not None:
-            self.answers.observe(it.tokens.generated)
-        if it.first is not None and it.last is not None:
-            self.to_first.observe(it.first - it.asked)
-            self.reading.observe(it.first - it.begun)
-            self.writing.observe(it.last - it.first)
-            if it.tokens.generated > 1:
-                self.per_token.observe((it.last - it.first) / (it.tokens.generated - 1))
+        self.tokens += record.tokens
+        self.ends[record.end] += 1
+        self.whole.observe(record.ended - record.asked)
+        self.queued.observe(record.begun - record.asked)
+        self.running.observe(record.ended - record.begun)
+        self.prompts.observe(record.tokens.prompt)
+        self.computed.observe(record.tokens.prompt - record.tokens.cached)
+        if record.sampled is not None:
+            self.answers.observe(record.tokens.generated)
+        if record.first is not None and record.last is not None:
+            self.to_first.observe(record.first - record.asked)
+            self.reading.observe(record.first - record.begun)
+            self.writing.observe(record.last - record.first)
+            if record.tokens.generated > 1:
+                self.per_token.observe((record.last - record.first) / (record.tokens.generated - 1))
 
 
 def public_name(entry: ModelEntry) -> str:

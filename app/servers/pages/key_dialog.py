@@ -24,7 +24,7 @@ def ask_for_key(
     servers: ServerList,
     notifier: Notifier,
     window: QWidget,
-    then: Callable[[], object],
+    done: Callable[[], object],
 ) -> None:
     """Ask for a server's key.
 
@@ -33,11 +33,14 @@ def ask_for_key(
         servers: Stores the key.
         notifier: Shows errors after the dialog was closed.
         window: The window that the dialog belongs to.
-        then: Called when the key is stored, or at once if there is no such server.
+        done: Called when the key is stored, or at once if there is no such server.
     """
-    profile = next((it for it in servers.profiles() if it.name == server), None)
+    profile = next(
+        (server_profile for server_profile in servers.profiles() if server_profile.name == server),
+        None,
+    )
     if profile is None:
-        then()  # the server was removed or renamed meanwhile, and the next error says so
+        done()  # the server was removed or renamed meanwhile, and the next error says so
         return
 
     def save() -> None:
@@ -48,7 +51,7 @@ def ask_for_key(
             notifier.say(translated(warning))
         if dialog.is_open:
             dialog.accept()
-            then()
+            done()
 
     title = _tr("servers", "Key for {server}").format(server=server)
     action = UserAction("saveKey", "", _tr("servers", "Save and try again"), save)

@@ -40,6 +40,7 @@ class FileField(QWidget):
 
     @property
     def path(self) -> Path | None:
+        """The chosen file; None if the field is empty."""
         text = self._line.words
         return from_home(text) if text else None
 
@@ -80,7 +81,7 @@ class ServerDialog(FormDialog):
         super().__init__(
             "serverDialog",
             self.tr("Add a server") if new else self.tr("Edit a server"),
-            UserAction("saveServer", "", self.tr("Save"), self._keep),
+            UserAction("saveServer", "", self.tr("Save"), self._save),
             "cancelServer",
             problem="serverResult",
             width=520,
@@ -102,9 +103,9 @@ class ServerDialog(FormDialog):
         self.lay_out(Label(words, wrap=True), form, self.problem, first=self._name)
         changes = self._name.textChanged, self._address.textChanged
         for change in changes:
-            change.connect(self._say_where_the_key_goes)
+            change.connect(self._explain_key)
         self.save_if(lambda: self._name.words and self._address.words, *changes)
-        self._say_where_the_key_goes()
+        self._explain_key()
 
     @property
     def key(self) -> str | None:
@@ -114,9 +115,10 @@ class ServerDialog(FormDialog):
     @property
     def takes_key(self) -> bool:
         """Whether the stored key may be sent to the new address."""
-        return self._moved() and self._take.isChecked()
+        return self._moved() and self._key_switch.isChecked()
 
     def profile(self) -> ServerProfile:
+        """Return the profile as it is in the form."""
         return replace(
             self._before,
             name=self._name.words,
@@ -126,6 +128,7 @@ class ServerDialog(FormDialog):
         )
 
     def check(self) -> None:
+        """Enable *Test* and *Save* if the form is complete."""
         super().check()
         self._try.setEnabled(self.save.isEnabled())
 
@@ -138,6 +141,7 @@ class ServerDialog(FormDialog):
         self._tested()
 
     def show_problem(self, error: UserError) -> None:
+        """Show why testing or saving failed, and move the focus to the field at fault."""
         super().show_problem(error)
         if isinstance(error, ServerRefused):
             self._key.setFocus()
@@ -150,12 +154,12 @@ class ServerDialog(FormDialog):
         self._name = LineField("serverName", name, before.name, hint=self.tr("team"))
         self._address = LineField("serverAddress", address, before.address, hint=hint)
         none = self.tr("if it asks for one")
-        kept = self.tr("leave empty to keep the current one")
-        self._key_hint = none if self._is_new else kept
+        unchanged = self.tr("leave empty to keep the current one")
+        self._key_hint = none if self._is_new else unchanged
         self._key = LineField("serverKey", key, hint=self._key_hint, secret=True)
         self._key_note = Label("", "small", name="serverKeyNote", wrap=True)
         words = self.tr("Use the current key for the new address, too")
-        self._take = TickBox(words, "takeServerKey")
+        self._key_switch = TickBox(words, "takeServerKey")
         self._forget = TickBox(self.tr("Remove the current key"), "forgetServerKey")
         hint = self.tr("a .pem file, if the system does not know it")
         self._ca = FileField("serverCa", ca, hint, before.ca)
@@ -164,19 +168,19 @@ class ServerDialog(FormDialog):
         return column(
             field(name, self._name, look="muted"),
             field(address, self._address, look="muted"),
-            field(key, self._key, self._key_note, self._take, self._forget, look="muted"),
+            field(key, self._key, self._key_note, self._key_switch, self._forget, look="muted"),
             field(ca, self._ca, look="muted"),
             field(certificate, self._certificate, look="muted"),
         )
 
-    def _say_where_the_key_goes(self) -> None:
+    def _explain_key(self) -> None:
         """Say where the key is sent, and offer to send a stored key to a new origin.
 
         A stored key was given for one origin; it goes to another one only if the user agrees.
         """
         variable = self._servers.key_variable(self._name.words)
         moved = self._moved() and not variable
-        self._take.setVisible(moved)
+        self._key_switch.setVisible(moved)
         self._forget.setVisible(not self._is_new and not moved and not variable)
         self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
         if variable:
@@ -211,9 +215,9 @@ class ServerDialog(FormDialog):
         self.say(self.tr("Testing the server…"), "muted")
         self._servers.test(self.profile(), self.key, self.takes_key, self.show_found, self._refused)
 
-    def _keep(self) -> None:
-        def kept(profile: ServerProfile, warning: str) -> None:
+    def _save(self) -> None:
+        def saved(profile: ServerProfile, warning: str) -> None:
             self.finish()
             self._saved(profile, warning)
 
-        self._servers.save(self.profile(), self.key, self.takes_key, kept, self._refused)
+        self._servers.save(self.profile(), self.key, self.takes_key, saved, self._refused)

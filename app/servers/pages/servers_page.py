@@ -71,11 +71,11 @@ class ServerRow(ItemCard):
         )
         words = self.tr("Edit {name}").format(name=name), self.tr("Remove {name}").format(name=name)
         self._test = test
-        self._again = UserAction(
+        self._test_again = UserAction(
             f"testServer{number}", "again", self.tr("Test"), self._start
         ).button()
         buttons = (
-            self._again,
+            self._test_again,
             UserAction(f"changeServer{number}", "pencil", words[0], change).icon_button(),
             UserAction(f"removeServer{number}", "trash", words[1], remove).icon_button(),
         )
@@ -88,7 +88,8 @@ class ServerRow(ItemCard):
         self._result = Label("", name=f"serverFound{number}", wrap=True, selectable=True)
         self._result.hide()
         lines: list[Part] = [
-            self._model(it, use, chosen=current in (it.id, it.name)) for it in entries[:_MOST]
+            self._model(entry, use, chosen=current in (entry.id, entry.name))
+            for entry in entries[:_MOST]
         ]
         if len(entries) > _MOST:
             more = self.tr("And {count} more, in the model menu above a chat.")
@@ -104,11 +105,12 @@ class ServerRow(ItemCard):
     def show_found(self, info: ServerInfo) -> None:
         """Show what the test of the server found."""
         self._result.show_text("\n".join([found(info), *models(info)]), "")
-        self._again.setEnabled(True)
+        self._test_again.setEnabled(True)
 
     def show_problem(self, error: UserError) -> None:
+        """Show why the test failed."""
         self._result.show_text(in_full(error), "problem")
-        self._again.setEnabled(True)
+        self._test_again.setEnabled(True)
 
     def _model(
         self, entry: ModelEntry, use: Callable[[str], object], *, chosen: bool
@@ -121,7 +123,7 @@ class ServerRow(ItemCard):
         return row(Picture("box", "muted", 16), (ElidedLabel(name), 1), end)
 
     def _start(self) -> None:
-        self._again.setEnabled(False)
+        self._test_again.setEnabled(False)
         self._result.show_text(self.tr("Testing the server…"), "muted")
         self._test()
 
@@ -153,7 +155,7 @@ class ServersPage(ColumnPage):
         first = UserAction("addFirstServer", "plus", add.text(), self.add).button("primary")
         title = self.tr("Let another computer answer")
         self._none = empty_card("noServers", "server", title, words, at_start(first))
-        self._rows = KeyedColumn(lambda it: it.profile.id, self._row, spacing=2 * GRID)
+        self._rows = KeyedColumn(lambda server: server.profile.id, self._row, spacing=2 * GRID)
         head = PageHead(self.tr("Servers"), "serversBack", navigation.go_to_chat, add)
         fill(self.column, head, self._none, self._rows.layout, 1)
         servers.listed.connect(self._listed)
@@ -162,8 +164,9 @@ class ServersPage(ColumnPage):
         self.show_servers()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the list of servers."""
         super().showEvent(event)
-        self._servers.look()
+        self._servers.refresh()
         self.show_servers()
 
     def add(self) -> None:
@@ -173,13 +176,15 @@ class ServersPage(ColumnPage):
     def show_servers(self) -> None:
         """Show the servers with their current data."""
         servers, current = self._servers, self._chooser.current()
-        entries = [it for it in self._models.list() if it.on_server]
-        shown = []
-        for number, it in enumerate(servers.profiles(), start=1):
-            own = tuple(entry for entry in entries if entry.server == it.id)
-            shown.append(ListedServer(number, it, servers.where(it), own, current))
-        self._rows.show(shown)
-        self._none.setVisible(not shown)
+        entries = [entry for entry in self._models.list() if entry.on_server]
+        rows = []
+        for number, server in enumerate(servers.profiles(), start=1):
+            models = tuple(entry for entry in entries if entry.server == server.id)
+            rows.append(
+                ListedServer(number, server, servers.destination_of(server), models, current)
+            )
+        self._rows.show(rows)
+        self._none.setVisible(not rows)
 
     def _row(self, server: ListedServer) -> ServerRow:
         profile = server.profile
@@ -201,8 +206,8 @@ class ServersPage(ColumnPage):
         ).open()
 
     def _saved(self, profile: ServerProfile, warning: str) -> None:
-        said = self.tr("{name} was saved.").format(name=profile.name)
-        self._notifier.say(f"{said} {translated(warning)}".strip())
+        note = self.tr("{name} was saved.").format(name=profile.name)
+        self._notifier.say(f"{note} {translated(warning)}".strip())
         self._test(profile)
 
     def _test(self, profile: ServerProfile) -> None:
@@ -217,8 +222,8 @@ class ServersPage(ColumnPage):
         """Return a callback that shows an error in the server's row, if it has one."""
 
         def refused(error: UserError) -> None:
-            shown = self._rows.rows.get(profile.id)
-            (shown.show_problem if shown else self._notifier.error)(error)
+            row = self._rows.rows.get(profile.id)
+            (row.show_problem if row else self._notifier.error)(error)
 
         return self._notifier.error_handler(refused)
 

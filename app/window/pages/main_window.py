@@ -167,7 +167,7 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         had_focus = self.composer.edit.hasFocus()
         first = self._first_chat()
-        presenters.chats.drafts.keep(None, self.composer.text)
+        presenters.chats.drafts.set_text(None, self.composer.text)
         self.page = ChatPage(
             presenters.chat_page, presenters.settings.current, self.notifier, self.composer
         )
@@ -276,7 +276,7 @@ class MainWindow(WindowFrame):
             self.page.composer.edit,
             self.chooser,
             self.switching.place_of,
-            lambda path: self.importer.take_dropped(path),  # noqa: PLW0108 - made when needed
+            lambda path: self.importer.import_dropped(path),  # noqa: PLW0108 - made when needed
             self.notifier,
             self,
         )
@@ -296,7 +296,7 @@ class MainWindow(WindowFrame):
 
         presenters = self.presenters
         importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
-        importer.gone.connect(self.leave_deleted)
+        importer.undone.connect(self.leave_deleted)
         return importer
 
     def page_named(self, name: str) -> QWidget:

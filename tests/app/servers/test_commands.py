@@ -107,7 +107,7 @@ def test_what_becomes_of_a_key_is_told(
     assert "key of “my box” goes to http://192.0.2.7:80" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert hearth("servers", "add", "my box", "http://192.0.2.7", "--key-stdin") == 0
-    assert "No key came" in capsys.readouterr().err
+    assert "No key was entered" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("agrees", [False, True])
@@ -134,7 +134,7 @@ def test_that_a_key_is_forgotten_is_said(
     capsys.readouterr()
     hearth("servers", "add", "team", "https://elsewhere.example")
     told = capsys.readouterr().err
-    assert "was for https://ai.example.org:443 alone" in told
+    assert "was for https://ai.example.org:443 only" in told
     assert "--key-stdin" in told
 
 

@@ -210,7 +210,7 @@ def test_a_key_stays_at_the_place_that_it_was_given_for(place: Place, ring: Ring
     with OpenAiServer(api_key=KEY) as server, OpenAiServer() as other:
         kept = place.servers.save(new(server.address), KEY)
         moved = replace(kept, address=other.address)
-        assert place.servers.parts_from_key(moved) == kept.origin
+        assert place.servers.origin_losing_key(moved) == kept.origin
         place.servers.test(moved)
         place.servers.save(moved, None)
         place.servers.test(moved)
@@ -227,7 +227,7 @@ def test_a_key_stays_at_the_place_that_it_was_given_for(place: Place, ring: Ring
 def test_a_key_stays_where_only_the_path_changes(place: Place, ring: Ring, path: str) -> None:
     kept = place.servers.save(new("https://AI.example.org"), KEY)
     moved = replace(kept, address=f"https://ai.example.org:443{path}")
-    assert place.servers.parts_from_key(moved) == ""
+    assert place.servers.origin_losing_key(moved) == ""
     saved = place.servers.save(moved, None)
     assert place.servers.key_status(saved).present
     assert list(ring.held.values()) == [KEY]

@@ -46,7 +46,7 @@ def test_what_was_found_is_kept_until_the_address_is_another(database: Database)
     store = ServerStore(database)
     store.save(TEAM)
     assert store.info("1") is None
-    store.keep_info("1", FACTS)
+    store.save_info("1", FACTS)
     store.save(replace(TEAM, name="Other"))
     assert store.info("1") == FACTS
     store.save(replace(TEAM, address="http://elsewhere.example.com"))

@@ -277,7 +277,7 @@ def _make_cited(hearth: App, chat_id: str, data: Path) -> None:
     """An answer about a file, whose quotes stand there, elsewhere, and not at all."""
     path = pdf(data / LEASE, LEASE_PAGES)
     file = hearth.documents.read(path, CancelToken())
-    hearth.documents.keep_copies([(path, file)])
+    hearth.documents.save_copies([(path, file)])
     _, answer = hearth.chats.ask(chat_id, "What does the lease say of repairs?", files=[file])
     _end(hearth, answer, CITED)
 

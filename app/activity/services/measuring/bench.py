@@ -232,7 +232,7 @@ class Bench:
         depth: int | None = None,
     ) -> Lease:
         load_options = load_options_of(settings, entry.engine, depth)
-        return self._runtime.lease(entry, load_options, progress, cancel, alone=True)
+        return self._runtime.lease(entry, load_options, progress, cancel, exclusive=True)
 
 
 def _blocks(

@@ -103,7 +103,7 @@ class ManyBench:
         settings = replace(settings, vllm_parallel=max(counts), answers_at_once=max(counts))
         texts = [text for pair in prompts_for(entry).values() for text in pair]
         load_options = load_options_of(settings, entry.engine)
-        with self._runtime.lease(entry, load_options, progress, cancel, alone=True) as model:
+        with self._runtime.lease(entry, load_options, progress, cancel, exclusive=True) as model:
             loaded = model.loaded
             _chat(model, texts[0], settings.mtp, 1, perf_counter(), cancel)
             levels = []

@@ -32,16 +32,16 @@ from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextD
 
 _RETRY_MS = 3000
 
-Asked = Callable[[StoredMessage], object]
+QuestionSaved = Callable[[StoredMessage], object]
 """Called with the saved question."""
 
 
 @dataclass(eq=False)
-class _Answer:
+class _Run:
     """The state of one answer, from its request until nothing works on it any more.
 
     Attributes:
-        heard: How many of its characters have been reported.
+        reported: How many of its characters have been reported.
         final: The message as it ended.
         unsaved: The message still to be saved, if saving failed; this object then stays until it is
             saved or the answer is continued.
@@ -51,7 +51,7 @@ class _Answer:
     task: Task
     mtp: MtpMode
     wait: Wait | None = None
-    heard: int = 0
+    reported: int = 0
     ended: bool = False
     at_work: bool = True
     final: StoredMessage | None = None
@@ -124,7 +124,7 @@ class Generation(QObject):
         self._answers = answers
         self._settings = settings
         self._tasks = tasks
-        self._answered: list[_Answer] = []
+        self._answered: list[_Run] = []
         self._when_idle: list[Callable[[], object]] = []
         self._signal_of = {
             Ready: self.ready,
@@ -142,7 +142,7 @@ class Generation(QObject):
         chat_id: str | None,
         text: str,
         options: AnswerOptions,
-        done: Asked,
+        done: QuestionSaved,
         failed: Failed,
         attachments: Sequence[Attachment] = (),
     ) -> None:
@@ -170,7 +170,7 @@ class Generation(QObject):
         self,
         save: Callable[[], tuple[StoredMessage, StoredMessage]],
         options: AnswerOptions,
-        done: Asked,
+        done: QuestionSaved,
         failed: Failed,
     ) -> None:
         """Do the same as `ask` with another way of saving.
@@ -223,17 +223,17 @@ class Generation(QObject):
 
     def answering(self, chat_id: str) -> tuple[str, ...]:
         """Return the ids of this chat's answers that are being written or wait for their turn."""
-        return tuple(it.id for it in self._answered if it.chat_id == chat_id and not it.ended)
+        return tuple(run.id for run in self._answered if run.chat_id == chat_id and not run.ended)
 
-    def stop_all(self, then: Callable[[], object] = lambda: None) -> None:
+    def stop_all(self, done: Callable[[], object] = lambda: None) -> None:
         """Stop every answer, including those that wait for their turn.
 
         Args:
-            then: Called once nothing works on an answer any more.
+            done: Called once nothing works on an answer any more.
         """
-        for it in self._answered:
-            it.task.cancel()
-        self._when_idle.append(then)
+        for run in self._answered:
+            run.task.cancel()
+        self._when_idle.append(done)
         self._call_when_idle()
 
     def waits_for(self, answer_id: str) -> Wait | None:
@@ -256,7 +256,7 @@ class Generation(QObject):
 
     def running_mtp(self, chat_id: str) -> MtpMode | None:
         """Return the MTP mode of the answer in progress in this chat; None if there is none."""
-        running = (it.mtp for it in self._answered if it.chat_id == chat_id and not it.ended)
+        running = (run.mtp for run in self._answered if run.chat_id == chat_id and not run.ended)
         return next(running, None)
 
     def doing(self, answer_id: str) -> str:
@@ -269,19 +269,19 @@ class Generation(QObject):
 
         An answer whose last save failed is kept here with its text until it is saved.
         """
-        it = self._latest(answer.id)
-        if it is None or (it.ended and it.unsaved is None):
+        run = self._latest(answer.id)
+        if run is None or (run.ended and run.unsaved is None):
             return answer
-        return it.final or it.writing.so_far(answer, it.heard)
+        return run.final or run.writing.so_far(answer, run.reported)
 
-    def _latest(self, answer_id: str) -> _Answer | None:
+    def _latest(self, answer_id: str) -> _Run | None:
         """Return the latest state of an answer since it was requested or continued."""
-        return next((it for it in reversed(self._answered) if it.id == answer_id), None)
+        return next((run for run in reversed(self._answered) if run.id == answer_id), None)
 
-    def _running(self, answer_id: str) -> _Answer | None:
+    def _running(self, answer_id: str) -> _Run | None:
         """Return the state of an answer that is being written or waits for its turn."""
-        it = self._latest(answer_id)
-        return None if it is None or it.ended else it
+        run = self._latest(answer_id)
+        return None if run is None or run.ended else run
 
     def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
@@ -297,17 +297,17 @@ class Generation(QObject):
                 cancel,
                 writing,
             ),
-            lambda events: self._pass_on(it, events),
-            lambda: self._over(it),
-            lambda error: self._crash(it, error),
+            lambda events: self._pass_on(run, events),
+            lambda: self._work_ended(run),
+            lambda error: self._crash(run, error),
             on=ENGINE,
         )
-        it = _Answer(writing, task, options.mtp or self.usual_mtp())
-        before = self._latest(answer.id)
-        if before is not None:
-            before.unsaved = None
-            self._forget(before)
-        self._answered.append(it)
+        run = _Run(writing, task, options.mtp or self.usual_mtp())
+        previous = self._latest(answer.id)
+        if previous is not None:
+            previous.unsaved = None
+            self._forget(previous)
+        self._answered.append(run)
         self.begun.emit(answer)
 
     def _pass_progress_on(self, answer_id: str, share: float) -> None:
@@ -321,43 +321,43 @@ class Generation(QObject):
             running.wait = wait
             self.waits.emit(answer_id, wait)
 
-    def _pass_on(self, it: _Answer, events: list[AnswerEvent]) -> None:
-        answer = it.writing.answer
+    def _pass_on(self, run: _Run, events: list[AnswerEvent]) -> None:
+        answer = run.writing.answer
         for event in joined(events):
             match event:
                 case Ready() | PromptReady() | Grounded() | Compaction():
                     self._signal_of[type(event)].emit(answer.id, event)
                 case TextDelta(text):
-                    it.heard += len(text)
+                    run.reported += len(text)
                     self.text.emit(answer.id, text)
                 case ReasoningDelta(text):
-                    it.heard += len(text)
+                    run.reported += len(text)
                     self.reasoning.emit(answer.id, text)
                 case WasReasoning():
                     self.was_reasoning.emit(answer.id)
                 case MtpReport():
                     self.mtp.emit(answer.chat_id, event)
                 case Ended():
-                    self._end(it, event)
+                    self._end(run, event)
 
-    def _end(self, it: _Answer, end: Ended) -> None:
-        it.ended = True
-        it.final, it.unsaved = end.message, end.unsaved
-        if it.unsaved is not None:
+    def _end(self, run: _Run, end: Ended) -> None:
+        run.ended = True
+        run.final, run.unsaved = end.message, end.unsaved
+        if run.unsaved is not None:
             self._retry.start()
         self.ended.emit(end.message)
 
     def _save_unsaved(self) -> None:
         """Try again to save the answers whose end could not be saved."""
-        for it in self._answered:
-            if it.unsaved is not None:
-                self._save(it, it.unsaved)
+        for run in self._answered:
+            if run.unsaved is not None:
+                self._save(run, run.unsaved)
 
-    def _save(self, it: _Answer, answer: StoredMessage) -> None:
+    def _save(self, run: _Run, answer: StoredMessage) -> None:
         def saved(_: None) -> None:
-            if it.unsaved is not None:  # otherwise it was continued meanwhile
-                it.unsaved = None
-                self._forget(it)
+            if run.unsaved is not None:  # otherwise it was continued meanwhile
+                run.unsaved = None
+                self._forget(run)
                 self.saved.emit(answer)
 
         def failed(error: Exception) -> None:
@@ -373,28 +373,28 @@ class Generation(QObject):
         self._retry.stop()
         answered = self._answered.copy()
         self._answered.clear()
-        for it in answered:
-            if it.unsaved is not None:
+        for run in answered:
+            if run.unsaved is not None:
                 with contextlib.suppress(UserError):  # the user was told when the answer ended
-                    self._store.save_answer(it.unsaved)
+                    self._store.save_answer(run.unsaved)
 
-    def _over(self, it: _Answer) -> None:
+    def _work_ended(self, run: _Run) -> None:
         """Note that nothing works on an answer any more."""
-        it.at_work = False
-        self._forget(it)
+        run.at_work = False
+        self._forget(run)
         self._call_when_idle()
 
-    def _forget(self, it: _Answer) -> None:
-        if not it.at_work and it.unsaved is None and it in self._answered:
-            self._answered.remove(it)
+    def _forget(self, run: _Run) -> None:
+        if not run.at_work and run.unsaved is None and run in self._answered:
+            self._answered.remove(run)
 
-    def _crash(self, it: _Answer, error: Exception) -> None:
-        it.ended = True
-        self._over(it)
+    def _crash(self, run: _Run, error: Exception) -> None:
+        run.ended = True
+        self._work_ended(run)
         self.crashed.emit(error)
 
     def _call_when_idle(self) -> None:
-        if not any(it.at_work for it in self._answered):
+        if not any(run.at_work for run in self._answered):
             waiting, self._when_idle = self._when_idle, []
-            for then in waiting:
-                then()
+            for done in waiting:
+                done()

@@ -44,7 +44,7 @@ class ModelThinking(QObject):
         self._library = library
         self._latest = Latest(tasks, THINKING)
 
-    def look(self, called: str) -> None:
+    def request(self, called: str) -> None:
         """Read a model's facts; only the last request is answered."""
 
         def failed(error: Exception) -> None:

@@ -68,7 +68,7 @@ class Reproducing(QObject):
         self._library = library
         self._generation = generation
         self._tasks = tasks
-        self._begun: dict[str, tuple[StoredMessage, Compared]] = {}
+        self._pending: dict[str, tuple[StoredMessage, Compared]] = {}
         generation.ended.connect(self._ended)
 
     def plan(self, answer: StoredMessage, done: Callable[[Plan], object], failed: Failed) -> None:
@@ -85,14 +85,14 @@ class Reproducing(QObject):
         original = planned.answer
 
         def save() -> StoredMessage:
-            again = self._store.answer_again(original.chat_id, original.id)
-            self._begun[again.id] = original, done
-            return again
+            repetition = self._store.answer_again(original.chat_id, original.id)
+            self._pending[repetition.id] = original, done
+            return repetition
 
         self._generation.answer_by(save, planned.options, failed)
 
     def _ended(self, answer: StoredMessage) -> None:
-        original, done = self._begun.pop(answer.id, (None, None))
+        original, done = self._pending.pop(answer.id, (None, None))
         if original is not None and done is not None and answer.state == "complete":
             done(original, compare(original, answer))
 
@@ -106,80 +106,83 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
     Raises:
         NotReproducible: The error carries the reason.
     """
-    asked = from_json(answer.asked)
-    if asked is not None and asked.edited:
+    record = from_json(answer.asked)
+    if record is not None and record.edited:
         raise NotReproducible(
             N_("This text cannot be reproduced."),
             N_("You wrote it yourself, in place of the model’s answer."),
             N_("Go to the model’s own answer, in another branch, and reproduce that one."),
         )
-    if asked is None or asked.seed is None:
+    if record is None or record.seed is None:
         raise NotReproducible(
             N_("This answer cannot be reproduced."),
             N_("Hearth has no record of how it was made: it is too old, or it failed."),
             N_("Answer again; the new answer can be reproduced."),
         )
     try:
-        entry = find(asked.model)
+        entry = find(record.model)
         marks = tuple(mark_of(path) for path in entry.files)
     except (ModelUnknown, OSError) as error:
         raise NotReproducible(
             N_("This answer cannot be reproduced."),
             N_(
-                "“{name}”, the model that wrote it, is no longer on this computer.", name=asked.name
+                "“{name}”, the model that wrote it, is no longer on this computer.",
+                name=record.name,
             ),
             N_("Download that model again, or let another one answer."),
         ) from error
-    same = marks == asked.files or bool(asked.sha256 and asked.sha256 == entry.sha256)
-    return Plan(answer, options_of(asked), _doubt(asked, same_file=same))
+    is_same_file = marks == record.files or bool(record.sha256 and record.sha256 == entry.sha256)
+    return Plan(answer, options_of(record), _doubt(record, same_file=is_same_file))
 
 
-def options_of(asked: AnswerRecord) -> AnswerOptions:
+def options_of(record: AnswerRecord) -> AnswerOptions:
     """Return everything that was set then, including settings that differ now."""
-    thinking = None if asked.thinking is None else "on" if asked.thinking else "off"
+    thinking = None if record.thinking is None else "on" if record.thinking else "off"
     return AnswerOptions(
         {
-            "mtp": asked.settings.get("mtp"),
-            "overflow": asked.settings.get("overflow"),
+            "mtp": record.settings.get("mtp"),
+            "overflow": record.settings.get("overflow"),
             "thinking": thinking,
-            "effort": asked.effort,
-            **valid(asked.settings),
-            "model": asked.model,
+            "effort": record.effort,
+            **valid(record.settings),
+            "model": record.model,
         },
-        seed=asked.seed,
-        stop=asked.stop,
-        grammar=asked.grammar,
-        depth=asked.depth,
-        thinking_budget=asked.thinking_budget,
+        seed=record.seed,
+        stop=record.stop,
+        grammar=record.grammar,
+        depth=record.depth,
+        thinking_budget=record.thinking_budget,
     )
 
 
-def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
+def compare(original: StoredMessage, repetition: StoredMessage) -> Comparison:
     """Compare two answers; compare a stopped one only as far as it goes."""
-    old, new = original.text, again.text
+    old, new = original.text, repetition.text
     if old == new or (original.state != "complete" and new.startswith(old)):
         return Comparison(same=True)
     words = zip(old.split(), new.split(), strict=False)
     count = next((at for at, (one, other) in enumerate(words) if one != other), None)
-    alike = min(len(old.split()), len(new.split())) if count is None else count
-    then, now = from_json(original.asked), from_json(again.asked)
-    return Comparison(False, alike, differences(then, now) if then and now else ())
+    same_words = min(len(old.split()), len(new.split())) if count is None else count
+    old_record, new_record = from_json(original.asked), from_json(repetition.asked)
+    return Comparison(
+        False, same_words, differences(old_record, new_record) if old_record and new_record else ()
+    )
 
 
-def _doubt(asked: AnswerRecord, *, same_file: bool) -> PerhapsOtherwise | None:
+def _doubt(record: AnswerRecord, *, same_file: bool) -> PerhapsOtherwise | None:
     if not same_file:
         return PerhapsOtherwise(
             N_("The model’s file has changed."),
             N_(
                 "“{name}” was changed or downloaded again after it wrote this answer.",
-                name=asked.name,
+                name=record.name,
             ),
             N_("Answer with the current file; the words may differ."),
         )
-    if asked.parts > 1:
+    if record.parts > 1:
         return PerhapsOtherwise(
             N_("This answer was not written in one go."),
-            N_("It was stopped and continued, so that it has {parts} parts.", parts=asked.parts),
+            N_("It was stopped and continued, so that it has {parts} parts.", parts=record.parts),
             N_("Write it in one go with the last seed; the words may differ."),
         )
     return None

@@ -58,7 +58,7 @@ class Titles(QObject):
         self._running: set[Task] = set()
         self._ready: dict[str, Ready] = {}
         generation.begun.connect(lambda _: self.stop())
-        generation.ready.connect(self._keep)
+        generation.ready.connect(self._remember)
         generation.ended.connect(self._ended)
 
     @property
@@ -71,7 +71,7 @@ class Titles(QObject):
         for task in self._running:
             task.cancel()
 
-    def _keep(self, answer_id: str, ready: Ready) -> None:
+    def _remember(self, answer_id: str, ready: Ready) -> None:
         self._ready[answer_id] = ready
 
     def _ended(self, answer: StoredMessage) -> None:
@@ -115,22 +115,24 @@ class Titles(QObject):
             chat = self._store.chat(answer.chat_id)
         except ChatNotFound:
             return None
-        asked = [it.text for it in self._store.path(chat.id) if it.role == "user"]
-        return asked[0] if chat.titled_by == "text" and 0 < len(asked) <= _TRIES else None
+        questions = [
+            message.text for message in self._store.path(chat.id) if message.role == "user"
+        ]
+        return questions[0] if chat.titled_by == "text" and 0 < len(questions) <= _TRIES else None
 
 
 def _title(model: Lease, question: str, answer: StoredMessage, cancel: CancelToken) -> str | None:
     """Ask the model for a title; return None if it gives none. Raises EngineError."""
     facts = answer.facts
     mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
-    said, finished = "", False
+    text, finished = "", False
     request = title_request(question, answer.text, mtp)
     with closing(model.chat(request, cancel)) as events:
         for event in events:
             if isinstance(event, TextDelta):
-                said += event.text
+                text += event.text
             elif isinstance(event, Done):
                 finished = event.finish_reason == "stop"
-            if "\n" in said.strip():
+            if "\n" in text.strip():
                 break
-    return None if cancel.cancelled else title_in(said, finished)
+    return None if cancel.cancelled else title_in(text, finished)

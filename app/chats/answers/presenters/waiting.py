@@ -17,7 +17,7 @@ from app.documents.values.documents import Attachment
 from app.kit.tasks.tasks import STORE, Tasks
 from app.settings.values.fields import fields as settings_fields
 
-_KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget", "collections")
+_STORED_OPTIONS = ("seed", "stop", "grammar", "depth", "thinking_budget", "collections")
 """The options stored with a message besides its settings; the others are not stored."""
 
 
@@ -54,7 +54,9 @@ class WaitingMessages(QObject):
 
     def of(self, chat_id: str) -> tuple[Waiting, ...]:
         """Return a chat's waiting messages in the order in which they are sent."""
-        return tuple(it for it in self._store.of(chat_id) if it.id not in self._leaving)
+        return tuple(
+            waiting for waiting in self._store.of(chat_id) if waiting.id not in self._leaving
+        )
 
     def is_going(self, item: Waiting) -> bool:
         """Return whether a message is sent automatically."""
@@ -89,9 +91,9 @@ class WaitingMessages(QObject):
             self._going.pop(item_id, None)
             failed(error)
 
-        kept = options_as_json(options)
+        stored = options_as_json(options)
         self._tasks.run(
-            lambda: self._store.add(chat_id, text, kept, item_id, attachments),
+            lambda: self._store.add(chat_id, text, stored, item_id, attachments),
             added,
             not_added,
             on=STORE,
@@ -103,7 +105,7 @@ class WaitingMessages(QObject):
 
     def move(self, item: Waiting, step: int) -> None:
         """Move a message earlier (-1) or later (1)."""
-        order = [it.id for it in self.of(item.chat_id)]
+        order = [waiting.id for waiting in self.of(item.chat_id)]
         place = order.index(item.id) + step
         if 0 <= place < len(order):
             order.remove(item.id)
@@ -112,7 +114,7 @@ class WaitingMessages(QObject):
 
     def remove(self, item: Waiting) -> Callable[[], None]:
         """Remove a message, and return a function that undoes it."""
-        order = [it.id for it in self.of(item.chat_id)]
+        order = [waiting.id for waiting in self.of(item.chat_id)]
         chat_id = self._going.pop(item.id, None)
         if self._urgent.get(item.chat_id) == item:
             del self._urgent[item.chat_id]
@@ -155,23 +157,25 @@ class WaitingMessages(QObject):
         elif answer.state == "complete":
             self._next(chat_id)
         else:
-            self._hold(chat_id)
+            self._stop_sending(chat_id)
 
     def _crashed(self, _error: Exception) -> None:
         # Where a message is being sent or answered, another answer is in progress.
         for chat_id in {*self._going.values(), *self._urgent} - {*self._leaving.values()}:
             if not self._generation.is_answering(chat_id):
-                self._hold(chat_id)
+                self._stop_sending(chat_id)
 
     def _next(self, chat_id: str) -> None:
         going = [item for item in self.of(chat_id) if item.id in self._going]
         if going:
             self._send(going[0], on_shown_branch=False)
 
-    def _hold(self, chat_id: str) -> None:
+    def _stop_sending(self, chat_id: str) -> None:
         """Stop sending this chat's messages automatically; the user decides from now on."""
         self._urgent.pop(chat_id, None)
-        self._going = {it: chat for it, chat in self._going.items() if chat != chat_id}
+        self._going = {
+            waiting_id: chat for waiting_id, chat in self._going.items() if chat != chat_id
+        }
         self.changed.emit(chat_id)
 
     def _send(self, item: Waiting, *, on_shown_branch: bool) -> None:
@@ -183,16 +187,16 @@ class WaitingMessages(QObject):
         def save() -> tuple[StoredMessage, StoredMessage]:
             return self._store.send(item.id, on_shown_branch=on_shown_branch)
 
-        def asked(question: StoredMessage) -> None:
+        def sent(question: StoredMessage) -> None:
             self._leaving.pop(item.id, None)
             self.changed.emit(question.chat_id)
 
         def failed(error: Exception) -> None:
             self._leaving.pop(item.id, None)
-            self._hold(item.chat_id)
+            self._stop_sending(item.chat_id)
             self.failed.emit(error)
 
-        self._generation.ask_by(save, options_from_json(item.options), asked, failed)
+        self._generation.ask_by(save, options_from_json(item.options), sent, failed)
         self.changed.emit(item.chat_id)
 
     def _write(self, chat_id: str, change: Callable[[], None]) -> None:
@@ -202,16 +206,16 @@ class WaitingMessages(QObject):
 def options_as_json(options: AnswerOptions) -> str:
     """Write a message's options as JSON, to be stored with it: settings and others, by name."""
     usual = AnswerOptions()
-    others = {name: getattr(options, name) for name in _KEPT}
-    chosen = {name: value for name, value in others.items() if value != getattr(usual, name)}
+    values = {name: getattr(options, name) for name in _STORED_OPTIONS}
+    chosen = {name: value for name, value in values.items() if value != getattr(usual, name)}
     settings = {name: value for name, value in options.settings.items() if value is not None}
     return json.dumps({**settings, **chosen}, ensure_ascii=False)
 
 
 def options_from_json(text: str) -> AnswerOptions:
     """Read a message's options, ignoring names that this Hearth does not know."""
-    known = {*_KEPT, *settings_fields()}
-    values = {name: value for name, value in json.loads(text).items() if name in known}
+    known_names = {*_STORED_OPTIONS, *settings_fields()}
+    values = {name: value for name, value in json.loads(text).items() if name in known_names}
     for name in {"stop", "collections"} & values.keys():
         values[name] = tuple(values[name])
     return AnswerOptions().changed(**values)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from app.chats.answers.services.grounding import Grounding, Path
 from app.chats.answers.services.in_progress import AnswerInProgress, record_of
 from app.chats.answers.services.preparing import Prepared, Preparing
-from app.chats.answers.services.senses import expected_of, taken_by
+from app.chats.answers.services.senses import expected_of, supported_by
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Grounded, Ready
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.values.summary import prompt_of
@@ -89,20 +89,22 @@ class Answers:
             with writing.ticket as ticket, preparing.counting():
                 path = path_to(self._chats.messages(answer.chat_id), answer.id)
                 prepared = preparing.prepare(settings, options, answer.chat_id)
-                attached = [it for message in path[-2:] for it in message.attachments]
+                attached = [
+                    attachment for message in path[-2:] for attachment in message.attachments
+                ]
                 preparing.require_senses(attached, expected_of(prepared.entry), prepared.entry)
                 with self._lease(prepared, progress, cancel, ticket) as model:
                     ready = preparing.ready(prepared, model)
-                    yield writing.take(ready)
-                    taken = taken_by(ready.loaded)
-                    preparing.require_senses(attached, taken, prepared.entry)
+                    yield writing.record(ready)
+                    supported = supported_by(ready.loaded)
+                    preparing.require_senses(attached, supported, prepared.entry)
                     if not answer.sources:
                         collections = preparing.collections_of(options, answer.chat_id)
                         grounded = self._ground(path, collections, prepared, model, cancel)
                         if grounded is not None:
                             path = (*path[:-1], replace(path[-1], sources=grounded.sources))
-                            yield writing.take(grounded)
-                    path = self._grounding.with_sources(path, taken=taken)
+                            yield writing.record(grounded)
+                    path = self._grounding.with_sources(path, supported=supported)
                     system_prompt = prepared.settings.system_prompt
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
@@ -112,12 +114,12 @@ class Answers:
                         prompt = prompt_of(path, system_prompt)
                     request = replace(prepared.request, messages=prompt.messages)
                     record = record_of(prepared.entry, prepared.settings, request, ready.loaded)
-                    yield writing.take(record)
+                    yield writing.record(record)
                     stop = prepared.settings.stop_repetition
                     with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                         for event in events:
                             self._note_use(prepared, event)
-                            yield writing.take(event)
+                            yield writing.record(event)
                             writing.save_if_due()
         except Cancelled:
             writing.stop()
@@ -181,14 +183,14 @@ class Answers:
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield preparing.ready(prepared, model)
-            taken = taken_by(model.loaded)
-            preparing.require_senses(attached, taken, entry)
+            supported = supported_by(model.loaded)
+            preparing.require_senses(attached, supported, entry)
 
             def measure(request: ChatRequest) -> Measured:
                 return model.measure(request, cancel)
 
             found = self._grounding.ground_request(
-                request, files, collections, taken, measure, cancel
+                request, files, collections, supported, measure, cancel
             )
             if found is not None:
                 request, grounded = found
@@ -231,8 +233,8 @@ class Answers:
             prompt = prompt_of(path, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
-        taken = taken_by(model.loaded)
-        return self._grounding.ground_path(path, collections, taken, measure, cancel)
+        supported = supported_by(model.loaded)
+        return self._grounding.ground_path(path, collections, supported, measure, cancel)
 
     def _note_use(self, prepared: Prepared, event: Event) -> None:
         if isinstance(event, Done):

@@ -10,7 +10,7 @@ from app.chats.answers.services.grounding import Grounding
 from app.chats.history.values.conversation import StoredMessage
 from app.documents.citations.values import CheckedAnswer, CitationCheck, CopyState
 
-_KEPT: Final = 2
+_MOST_CHECKS: Final = 2
 """How many prepared sets of files stay in memory; a chat has one or a few."""
 
 _Files = tuple[tuple[str, str], ...]
@@ -36,21 +36,27 @@ class Citing:
             text: The answer's words as the user reads them.
         """
         with self._lock:
-            check, gone = self._prepared(path)
+            check, missing = self._prepared(path)
             citations = check.check(text)
-        hashes = {it.document for it in citations if it.document}
-        return CheckedAnswer(citations, {it: self._state_of(it) for it in hashes}, gone)
+        hashes = {citation.document for citation in citations if citation.document}
+        return CheckedAnswer(
+            citations, {sha256: self._state_of(sha256) for sha256 in hashes}, missing
+        )
 
     def _prepared(self, path: Sequence[StoredMessage]) -> tuple[CitationCheck, tuple[str, ...]]:
         """Return the check against a path's files, and the names of missing files."""
-        names = {it.document: it.name for message in path for it in message.sources}
-        names |= {it.sha256: it.name for message in path for it in message.attachments}
+        names = {source.document: source.name for message in path for source in message.sources}
+        names |= {
+            attachment.sha256: attachment.name
+            for message in path
+            for attachment in message.attachments
+        }
         key = tuple(names.items())
         if key not in self._checks:
             files = self._grounding.files(path)
-            here = {it.document.sha256 for it in files}
-            gone = tuple(name for sha256, name in names.items() if sha256 not in here)
-            self._checks[key] = CitationCheck(files), gone
-            if len(self._checks) > _KEPT:
+            present = {file.document.sha256 for file in files}
+            missing = tuple(name for sha256, name in names.items() if sha256 not in present)
+            self._checks[key] = CitationCheck(files), missing
+            if len(self._checks) > _MOST_CHECKS:
                 del self._checks[next(iter(self._checks))]
         return self._checks[key]

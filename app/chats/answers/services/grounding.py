@@ -11,7 +11,7 @@ from app.chats.answers.values.answers import Grounded
 from app.chats.history.values.conversation import MessageWithMedia, StoredMessage
 from app.documents.store.documents import DocumentStore
 from app.documents.values.documents import (
-    SHOWN,
+    MEDIA_ORIGINS,
     AttachedFile,
     Document,
     PromptSource,
@@ -47,7 +47,7 @@ class Grounding:
         self,
         path: Path,
         collections: Sequence[str],
-        taken: Container[MediaKind],
+        supported: Container[MediaKind],
         measure: Callable[[Path], Measured],
         cancel: CancelToken,
     ) -> Grounded | None:
@@ -55,7 +55,7 @@ class Grounding:
 
         Args:
             collections: Ids of the collections that ground the answer.
-            taken: The media the model takes.
+            supported: The media the model takes.
             measure: Measures the prompt of a path whose questions contain their sources.
 
         Returns:
@@ -67,11 +67,11 @@ class Grounding:
             Cancelled: `cancel` was set.
         """
         found = self.find_passages(collections, path[-2].text, cancel)
-        files = self.files_not_sent(path, taken)
+        files = self.files_not_sent(path, supported)
         if not files and not found:
             return None
         by_meaning = self._by_meaning(cancel)
-        sources = self.choose(path, files, taken, measure, found, by_meaning)
+        sources = self.choose(path, files, supported, measure, found, by_meaning)
         return self._grounded(files, sources)
 
     def ground_request(
@@ -79,7 +79,7 @@ class Grounding:
         request: ChatRequest,
         files: Sequence[AttachedFile],
         collections: Sequence[str],
-        taken: Container[MediaKind],
+        supported: Container[MediaKind],
         measure: Callable[[ChatRequest], Measured],
         cancel: CancelToken,
     ) -> tuple[ChatRequest, Grounded] | None:
@@ -94,12 +94,12 @@ class Grounding:
         if not files and not found:
             return None
         documents = {file.document.sha256: file.document for file in files}
-        documents |= self.documents({it.document for it in found} - documents.keys())
+        documents |= self.documents({passage.document for passage in found} - documents.keys())
 
         def with_sources(sources: Sequence[PromptSource]) -> ChatRequest:
             text, media = prompt_message(question.text, sources, documents)
             moved = len(text) - len(question.text)
-            own = (replace(it, at=it.at + moved) for it in question.media)
+            own = (replace(medium, at=medium.at + moved) for medium in question.media)
             sent = replace(question, text=text, media=(*media, *own))
             return replace(request, messages=(*before, sent))
 
@@ -107,14 +107,14 @@ class Grounding:
             return measure(with_sources(sources))
 
         by_meaning = self._by_meaning(cancel)
-        sources = choose_sources(question.text, files, measured, taken, found, by_meaning)
+        sources = choose_sources(question.text, files, measured, supported, found, by_meaning)
         return with_sources(sources), self._grounded(files, sources)
 
     def choose(
         self,
         path: Path,
         files: Sequence[AttachedFile],
-        taken: Container[MediaKind],
+        supported: Container[MediaKind],
         measure: Callable[[Path], Measured],
         found: Sequence[FoundPassage] = (),
         by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
@@ -123,15 +123,15 @@ class Grounding:
 
         def measured(sources: Sequence[PromptSource]) -> Measured:
             with_them = (*path[:-1], replace(path[-1], sources=tuple(sources)))
-            return measure(self.with_sources(with_them, files, taken))
+            return measure(self.with_sources(with_them, files, supported))
 
-        return choose_sources(path[-2].text, files, measured, taken, found, by_meaning)
+        return choose_sources(path[-2].text, files, measured, supported, found, by_meaning)
 
     def with_sources(
         self,
         path: Path,
         known: Sequence[AttachedFile] = (),
-        taken: Container[MediaKind] = ("image", "audio"),
+        supported: Container[MediaKind] = ("image", "audio"),
     ) -> tuple[StoredMessage, ...]:
         """Return a path whose questions contain what their answers received from files.
 
@@ -140,7 +140,7 @@ class Grounding:
 
         Args:
             known: Files that need not be looked up.
-            taken: The media the model takes.
+            supported: The media the model takes.
         """
         hashes = {source.document for message in path for source in message.sources}
         if not hashes:
@@ -153,14 +153,16 @@ class Grounding:
             if message.role != "user" or not sources:
                 found.append(message)
                 continue
-            text, media = prompt_message(message.text, sources, documents, taken)
-            whole = any(not it.place and it.origin not in SHOWN for it in sources)
+            text, media = prompt_message(message.text, sources, documents, supported)
+            has_whole_text = any(
+                not source.place and source.origin not in MEDIA_ORIGINS for source in sources
+            )
             sent = MessageWithMedia(**vars(message), media=media) if media else message
-            found.append(replace(sent, text=text, pinned=message.pinned or whole))
+            found.append(replace(sent, text=text, pinned=message.pinned or has_whole_text))
         return tuple(found)
 
     def files_not_sent(
-        self, path: Path, taken: Container[MediaKind] = ()
+        self, path: Path, supported: Container[MediaKind] = ()
     ) -> tuple[AttachedFile, ...]:
         """Return the files of a path whose whole text no answer before the last one has received.
 
@@ -169,19 +171,22 @@ class Grounding:
         even if its text was sent, provided the model takes pictures.
 
         Args:
-            taken: The media the model takes.
+            supported: The media the model takes.
         """
-        before = [it for message in path[:-1] for it in message.sources]
-        shown = {it.document for it in before if it.origin in SHOWN}
-        whole = {it.document for it in before if not it.place}
-        asked = {it.sha256 for message in path[-2:] for it in message.attachments}
+        before = [source for message in path[:-1] for source in message.sources]
+        sent_as_media = {source.document for source in before if source.origin in MEDIA_ORIGINS}
+        sent_whole = {source.document for source in before if not source.place}
+        in_question = {
+            attachment.sha256 for message in path[-2:] for attachment in message.attachments
+        }
         return tuple(
             file
-            for file in self._files(path, shown)
+            for file in self._files(path, sent_as_media)
             if (kind := file.document.kind.medium) is None
-            or kind in taken
-            or file.document.sha256 in asked
-            if file.document.sha256 not in whole or ("image" in taken and file.document.pages)
+            or kind in supported
+            or file.document.sha256 in in_question
+            if file.document.sha256 not in sent_whole
+            or ("image" in supported and file.document.pages)
         )
 
     def files(self, path: Path) -> tuple[AttachedFile, ...]:
@@ -189,7 +194,7 @@ class Grounding:
 
         Files of collections are included if an answer received something from them.
         """
-        sources = [it for message in path for it in message.sources]
+        sources = [source for message in path for source in message.sources]
         return self.files_of(sources, self._files(path, set()))
 
     def files_of(
@@ -201,9 +206,14 @@ class Grounding:
             files: The attached files.
         """
         attached = {file.document.sha256 for file in files}
-        names = {it.document: it.name for it in sources if it.document not in attached}
+        names = {
+            source.document: source.name for source in sources if source.document not in attached
+        }
         found = self.documents(names)
-        return (*files, *(AttachedFile(names[it], found[it]) for it in names if it in found))
+        return (
+            *files,
+            *(AttachedFile(names[sha256], found[sha256]) for sha256 in names if sha256 in found),
+        )
 
     def find_passages(
         self, collections: Sequence[str], question: str, cancel: CancelToken
@@ -219,16 +229,16 @@ class Grounding:
         """
         if self._knowledge is None or not collections:
             return []
-        existing = {it.id for it in self._knowledge.collections()}
-        chosen = [it for it in collections if it in existing]
+        existing = {collection.id for collection in self._knowledge.collections()}
+        chosen = [collection for collection in collections if collection in existing]
         return self._knowledge.search(chosen, question, MOST_PASSAGES, cancel)
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return documents by the hashes of their files, from chats or from collections."""
         wanted = set(hashes)
         found = self._documents.documents(wanted)
-        if self._knowledge is not None and (left := wanted - found.keys()):
-            found |= self._knowledge.documents(left)
+        if self._knowledge is not None and (not_attached := wanted - found.keys()):
+            found |= self._knowledge.documents(not_attached)
         return found
 
     def _by_meaning(self, cancel: CancelToken) -> ByMeaning:
@@ -244,15 +254,17 @@ class Grounding:
         self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
     ) -> Grounded:
         """Return the event for the sources in a prompt, from attached files and collections."""
-        shares = tuple(share_of(it, sources) for it in self.files_of(sources, files))
+        shares = tuple(share_of(file, sources) for file in self.files_of(sources, files))
         return Grounded(sources, shares)
 
     def _files(self, path: Path, without: Container[str]) -> tuple[AttachedFile, ...]:
         names = {
-            it.sha256: it.name
+            attachment.sha256: attachment.name
             for message in path
-            for it in message.attachments
-            if it.sha256 not in without
+            for attachment in message.attachments
+            if attachment.sha256 not in without
         }
         found = self._documents.documents(names)
-        return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)
+        return tuple(
+            AttachedFile(names[sha256], found[sha256]) for sha256 in names if sha256 in found
+        )

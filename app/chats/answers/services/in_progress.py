@@ -65,32 +65,32 @@ class AnswerInProgress:
         self._written = answer
         self._ready: Ready | None = None
 
-    def so_far(self, message: StoredMessage, heard: int = maxsize) -> StoredMessage:
+    def so_far(self, message: StoredMessage, characters: int = maxsize) -> StoredMessage:
         """Return the message with the text written so far.
 
         Args:
-            heard: Limit the text to this many of the characters that have arrived.
+            characters: Limit the text to this many of the characters that have arrived.
         """
-        return self._growing.onto(message, heard)
+        return self._growing.with_text(message, characters)
 
-    def take(self, event: E) -> E:
+    def record(self, event: E) -> E:
         """Record what an event says about the answer, and return the event."""
         if isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
-            self._growing.take(event)
+            self._growing.add(event)
         elif isinstance(event, Ready):
             self._ready = event
         elif isinstance(event, AnswerRecord):
-            self._written = begun(self._written, event)
+            self._written = with_request(self._written, event)
         elif isinstance(event, Grounded):
             self._written = replace(self._written, sources=event.sources)
         elif isinstance(event, Done) and self._ready is not None:
-            self._written = ended(self._written, event, self._ready)
+            self._written = with_result(self._written, event, self._ready)
         return event
 
     def save_if_due(self) -> None:
         """Save the text so far if enough time has passed."""
         if self._written.state == "streaming" and self._saving.is_due:
-            self._saving.on_the_way(self.so_far(self._written))
+            self._saving.save_partial(self.so_far(self._written))
 
     def stop(self) -> None:
         """Mark the answer as stopped by the user."""
@@ -134,7 +134,7 @@ class GrowingAnswer:
         running = 0.0 if self._began is None else self._now() - self._began
         return self._reasoned_s + running
 
-    def take(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
+    def add(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
         """Add a piece of text or reasoning, or move the text so far to the reasoning."""
         with self._lock:
             if not self._runs or self._runs[-1][0] is not type(event):
@@ -158,20 +158,20 @@ class GrowingAnswer:
         with self._lock:
             self._end_reasoning()
 
-    def onto(self, message: StoredMessage, heard: int = maxsize) -> StoredMessage:
-        """Return the message with the answer so far, or with only `heard` characters of it."""
+    def with_text(self, message: StoredMessage, characters: int = maxsize) -> StoredMessage:
+        """Return the message with the answer so far, or with only so many `characters` of it."""
         text, reasoning = self._before.text, self._before.reasoning
         with self._lock:
             for kind, pieces in self._runs:
                 run = "".join(pieces)
                 if kind is TextDelta:
-                    text += run[:heard]
+                    text += run[:characters]
                 elif kind is ReasoningDelta:
-                    reasoning += run[:heard]
+                    reasoning += run[:characters]
                 else:
                     text, reasoning = "", reasoning + text
-                heard -= len(run)
-                if heard < 0:
+                characters -= len(run)
+                if characters < 0:
                     break
             return replace(message, text=text, reasoning=reasoning, reasoning_s=self.reasoning_s)
 
@@ -196,7 +196,7 @@ class Saving:
         """Whether the next save is due."""
         return self._now() > self._due
 
-    def on_the_way(self, message: StoredMessage) -> None:
+    def save_partial(self, message: StoredMessage) -> None:
         """Save the text so far; ignore failures, as the next or last save includes everything."""
         began = self._now()
         with contextlib.suppress(UserError):
@@ -240,18 +240,18 @@ def record_of(
     )
 
 
-def begun(answer: StoredMessage, asked: AnswerRecord) -> StoredMessage:
+def with_request(answer: StoredMessage, record: AnswerRecord) -> StoredMessage:
     """Return the message with the record of its request; a continued answer gains one part."""
-    before = from_json(answer.asked)
-    if before is None or not (answer.text or answer.reasoning):
-        return replace(answer, asked=as_json(asked))
-    wrote = [*before.before, *([] if before.edited else [before.name])]
-    names = tuple(name for name, _ in groupby([*wrote, asked.name]))[:-1]
-    more = replace(asked, parts=1 + before.parts, before=names)
-    return replace(answer, asked=as_json(more))
+    previous = from_json(answer.asked)
+    if previous is None or not (answer.text or answer.reasoning):
+        return replace(answer, asked=as_json(record))
+    wrote = [*previous.before, *([] if previous.edited else [previous.name])]
+    names = tuple(name for name, _ in groupby([*wrote, record.name]))[:-1]
+    continued = replace(record, parts=1 + previous.parts, before=names)
+    return replace(answer, asked=as_json(continued))
 
 
-def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
+def with_result(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
     """Return the message of a finished answer, including its seed.
 
     Args:
@@ -276,6 +276,6 @@ def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
         guessed=done.usage.guessed,
         why=ready.why,
     )
-    asked = from_json(answer.asked)
-    mark = as_json(replace(asked, seed=done.seed)) if asked else answer.asked
-    return replace(answer, state=state, facts=facts, asked=mark)
+    record = from_json(answer.asked)
+    record_text = as_json(replace(record, seed=done.seed)) if record else answer.asked
+    return replace(answer, state=state, facts=facts, asked=record_text)

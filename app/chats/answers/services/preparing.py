@@ -44,18 +44,22 @@ class Prepared:
 class PrefersEngine(Protocol):
     """Chooses between the engines for which the same model is installed; see `EngineChoice`."""
 
-    def preferred(self, called: str, settings: Settings, answers: int = 1) -> str: ...
+    def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
+        """Return the id of the model that answers, on the engine that suits it best."""
 
-    def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str: ...
+    def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str:
+        """Return a sentence saying why the model's engine was chosen; "" if the user chose it."""
 
 
 class AsChosen:
     """Leaves every model on the engine that it was chosen for."""
 
     def preferred(self, called: str, _settings: Settings, _answers: int = 1) -> str:
+        """Return the requested model unchanged."""
         return called
 
     def why(self, _entry: ModelEntry, _settings: Settings, _answers: int = 1) -> str:
+        """Return "", as nothing was chosen."""
         return ""
 
 
@@ -89,7 +93,7 @@ class Preparing:
         self._leaves_traces = leaves_traces
         self._anyway: set[str] = set()
         self._lock = threading.Lock()
-        self._wanted = 0
+        self._answers = 0
 
     def prepare(
         self, settings: Settings, options: AnswerOptions, chat_id: str | None = None
@@ -126,7 +130,7 @@ class Preparing:
             settings.model,
             model.engine_name,
             prepared.load_options,
-            self._engines.why(entry, settings, max(1, self._wanted)),
+            self._engines.why(entry, settings, max(1, self._answers)),
         )
 
     @contextmanager
@@ -136,12 +140,12 @@ class Preparing:
         The choice of an engine depends on how many answers are wanted at once.
         """
         with self._lock:
-            self._wanted += 1
+            self._answers += 1
         try:
             yield
         finally:
             with self._lock:
-                self._wanted -= 1
+                self._answers -= 1
 
     def note_use(self, entry: ModelEntry) -> None:
         """Note in the list of models that this one has answered."""
@@ -196,10 +200,10 @@ class Preparing:
         return most
 
     def require_senses(
-        self, attachments: Sequence[Attachment], taken: frozenset[MediaKind], entry: ModelEntry
+        self, attachments: Sequence[Attachment], supported: frozenset[MediaKind], entry: ModelEntry
     ) -> None:
         """Refuse a picture or sound that the model does not take. Raises MediaUnsupported."""
-        require_senses(attachments, taken, entry, self._projectors)
+        require_senses(attachments, supported, entry, self._projectors)
 
     def media_problem(
         self,
@@ -236,7 +240,7 @@ class Preparing:
         """
         began_with_it = layers.usual and layers.message.get("model") is None
         if began_with_it or (layers.model is None and is_usual):
-            return self._engines.preferred(chosen.model, chosen, max(1, self._wanted))
+            return self._engines.preferred(chosen.model, chosen, max(1, self._answers))
         return chosen.model
 
 

@@ -19,7 +19,8 @@ ALL: Final[frozenset[MediaKind]] = frozenset({"image", "audio"})
 class OffersProjectors(Protocol):
     """Looks up the projector that can be downloaded for a model; see `Projectors`."""
 
-    def offer(self, entry: ModelEntry) -> ProjectorOffer | None: ...
+    def offer(self, entry: ModelEntry) -> ProjectorOffer | None:
+        """Return the projector that can be downloaded for a model; None if there is none."""
 
 
 def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:
@@ -32,7 +33,7 @@ def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:
     return ALL
 
 
-def taken_by(loaded: LoadedModel) -> frozenset[MediaKind]:
+def supported_by(loaded: LoadedModel) -> frozenset[MediaKind]:
     """Return the media a loaded model takes, counting those that its server does not mention."""
     senses: dict[MediaKind, bool | None] = {"image": loaded.sees, "audio": loaded.hears}
     return frozenset(kind for kind, has in senses.items() if has is not False)
@@ -40,7 +41,7 @@ def taken_by(loaded: LoadedModel) -> frozenset[MediaKind]:
 
 def require_senses(
     attachments: Iterable[Attachment],
-    taken: frozenset[MediaKind],
+    supported: frozenset[MediaKind],
     entry: ModelEntry,
     projectors: OffersProjectors | None = None,
 ) -> None:
@@ -52,14 +53,14 @@ def require_senses(
     Raises:
         MediaUnsupported: The error says what is missing.
     """
-    for it in attachments:
-        kind = it.kind.medium
-        if kind is not None and kind not in taken:
+    for attachment in attachments:
+        kind = attachment.kind.medium
+        if kind is not None and kind not in supported:
             offer = None
             if projectors is not None and entry.projector is None:
                 offer = projectors.offer(entry)
             refusal = _no_sight if kind == "image" else _no_hearing
-            raise refusal(it.name, entry, offer)
+            raise refusal(attachment.name, entry, offer)
 
 
 def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
@@ -74,25 +75,28 @@ def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> Med
     if entry.on_server:
         return MediaUnsupported(
             what,
-            N_("Its server says that this model takes none."),
+            N_("Its server says that this model does not accept them."),
             N_("Choose a model that sees, or leave the picture out."),
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            N_("It was not made to see, or vLLM was started without room for pictures."),
-            N_("Switch on “Pictures in vLLM” if it was made to see, or choose a model that does."),
+            N_("This model cannot see, or vLLM was started without room for pictures."),
+            N_(
+                "If the model can see, turn on “Pictures in vLLM”; otherwise choose a model "
+                "that can."
+            ),
             Action("open_settings", "vllm_pictures"),
             terminal=N_(
-                "`hearth settings set vllm_pictures on` makes room for pictures, if it was"
-                " made to see; or choose a model that does."
+                "If the model can see, run `hearth settings set vllm_pictures on`; otherwise "
+                "choose a model that can."
             ),
         )
     if offer is not None:
         size = amount(offer.size_bytes)
         return MediaUnsupported(
             what,
-            N_("It sees with a projector, a file of its own, which is not on this computer."),
+            N_("To see, it needs a projector, a separate file that is not on this computer."),
             N_(
                 "Get the projector ({size}), choose a model that sees, or leave the picture out.",
                 size=size,
@@ -109,7 +113,7 @@ def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> Med
         return MediaUnsupported(
             what,
             N_(
-                "For that it would need a projector, and none lies beside “{name}”.",
+                "It needs a projector for that, and there is none next to “{name}”.",
                 name=entry.path.name,
             ),
             N_("Choose a model that sees, or put this model’s projector into its folder."),
@@ -137,25 +141,28 @@ def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> M
     if entry.on_server:
         return MediaUnsupported(
             what,
-            N_("Its server says that this model takes none."),
+            N_("Its server says that this model does not accept them."),
             N_("Choose a model that hears, or leave the sound out."),
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            N_("It was not made to hear, or vLLM was started without room for sounds."),
-            N_("Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does."),
+            N_("This model cannot hear, or vLLM was started without room for sounds."),
+            N_(
+                "If the model can hear, turn on “Sounds in vLLM”; otherwise choose a model "
+                "that can."
+            ),
             Action("open_settings", "vllm_sounds"),
             terminal=N_(
-                "`hearth settings set vllm_sounds on` makes room for sounds, if it was made to"
-                " hear; or choose a model that does."
+                "If the model can hear, run `hearth settings set vllm_sounds on`; otherwise "
+                "choose a model that can."
             ),
         )
     if offer is not None:
         size = amount(offer.size_bytes)
         return MediaUnsupported(
             what,
-            N_("A model hears with a projector, a file of its own, and none is here for this one."),
+            N_("To hear, it needs a projector, a separate file that is not on this computer."),
             N_(
                 "Get its projector ({size}), which may be for pictures alone; or choose a model "
                 "that "
@@ -175,7 +182,7 @@ def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> M
         return MediaUnsupported(
             what,
             N_(
-                "For that it would need a projector, and none lies beside “{name}”.",
+                "It needs a projector for that, and there is none next to “{name}”.",
                 name=entry.path.name,
             ),
             N_("Choose a model that hears, or put this model’s projector into its folder."),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from app.documents.collections.values import fused
 from app.documents.store.passages import find_passages
 from app.documents.values.documents import (
+    MEDIA_ORIGINS,
     PASSAGE,
-    SHOWN,
     AttachedFile,
     Passage,
     PromptSource,
@@ -64,7 +64,7 @@ def choose_sources(
     question: str,
     files: Sequence[AttachedFile],
     measure: Measure,
-    taken: Container[MediaKind] = (),
+    supported: Container[MediaKind] = (),
     found: Sequence[FoundPassage] = (),
     by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
 ) -> tuple[PromptSource, ...]:
@@ -78,7 +78,7 @@ def choose_sources(
 
     Raises whatever `measure` and `by_meaning` raise.
     """
-    attached = _attached(question, files, measure, taken, by_meaning) if files else ()
+    attached = _attached(question, files, measure, supported, by_meaning) if files else ()
     return (*attached, *_of_collections(attached, found, measure)) if found else attached
 
 
@@ -86,37 +86,41 @@ def _attached(
     question: str,
     files: Sequence[AttachedFile],
     measure: Measure,
-    taken: Container[MediaKind],
+    supported: Container[MediaKind],
     by_meaning: ByMeaning,
 ) -> tuple[PromptSource, ...]:
     """Choose the parts of attached files that go into a prompt."""
-    shown = tuple(source for file in files for source in _shown(file))
-    scans = [file for file in files if "image" in taken and file.document.pages]
+    media = tuple(source for file in files for source in _media_of(file))
+    scans = [file for file in files if "image" in supported and file.document.pages]
     read = [
         file
         for file in files
         if file.document.medium is None and not (file in scans and file.document.is_scan)
     ]
 
-    def beside(sources: Sequence[PromptSource]) -> Measured:
-        return measure((*sources, *shown))
+    def measure_with_media(sources: Sequence[PromptSource]) -> Measured:
+        return measure((*sources, *media))
 
-    words = _of_files(question, read, beside, by_meaning) if read else ()
+    texts = _of_files(question, read, measure_with_media, by_meaning) if read else ()
     pages = [page for file in scans for page in _pages(file)]
     while pages:
-        measured = beside((*words, *pages))
+        measured = measure_with_media((*texts, *pages))
         if not measured.context or measured.total <= measured.context - measured.kept:
             break
         del pages[len(pages) - max(1, len(pages) // 8) :]
-    seen = {page.document for page in pages}
+    page_documents = {page.document for page in pages}
     # A scan without room for even one page goes in as a text that says it is a scan.
-    unseen = [_whole(it) for it in scans if it.document.is_scan and it.document.sha256 not in seen]
-    return (*words, *unseen, *pages, *shown)
+    unseen = [
+        _whole_text(scan)
+        for scan in scans
+        if scan.document.is_scan and scan.document.sha256 not in page_documents
+    ]
+    return (*texts, *unseen, *pages, *media)
 
 
-def _shown(file: AttachedFile) -> Iterator[PromptSource]:
+def _media_of(file: AttachedFile) -> Iterator[PromptSource]:
     """Yield the source if the file is a picture or a sound."""
-    for origin, kind in SHOWN.items():
+    for origin, kind in MEDIA_ORIGINS.items():
         if file.document.kind.medium == kind:
             yield PromptSource(origin, file.name, file.document.sha256)
 
@@ -131,15 +135,15 @@ def _of_collections(
     attached: tuple[PromptSource, ...], found: Sequence[FoundPassage], measure: Measure
 ) -> tuple[PromptSource, ...]:
     """Choose passages of collections, skipping files that are attached anyway."""
-    known = {it.document for it in attached}
-    left = [it.source for it in found if it.document not in known]
+    known = {source.document for source in attached}
+    left = [passage.source for passage in found if passage.document not in known]
     if not left:
         return ()
     before = measure(attached)
     most = (before.context or DEFAULT_CONTEXT) - before.kept
     sample = left[:_SAMPLE]
-    takes = measure((*attached, *sample)).total - before.total
-    tokens_each = max(1 / _MOST_CHARACTERS, takes / max(1, sum(map(_length, sample))))
+    needed = measure((*attached, *sample)).total - before.total
+    tokens_each = max(1 / _MOST_CHARACTERS, needed / max(1, sum(map(_length, sample))))
     budget = min(MOST_TOKENS, round((most - before.total) * _SHARE)) / tokens_each
     chosen: list[PromptSource] = []
     for source in left:
@@ -147,7 +151,10 @@ def _of_collections(
         if chosen and budget < 0:
             break
         chosen.append(source)
-    order = {document: at for at, document in enumerate(dict.fromkeys(it.document for it in left))}
+    order = {
+        document: at
+        for at, document in enumerate(dict.fromkeys(source.document for source in left))
+    }
     while chosen:
         sources = _in_order(chosen, order)
         if measure((*attached, *sources)).total <= most:
@@ -164,7 +171,7 @@ def _of_files(
     question: str, files: Sequence[AttachedFile], measure: Measure, by_meaning: ByMeaning
 ) -> tuple[PromptSource, ...]:
     """Choose the parts of files with text that go into a prompt."""
-    whole = tuple(_whole(file) for file in files)
+    whole = tuple(_whole_text(file) for file in files)
     empty = measure(())
     context = empty.context or DEFAULT_CONTEXT
     most = context - empty.kept
@@ -178,20 +185,20 @@ def _of_files(
     found = _suitable(question, left, budget, by_meaning)
     order = {file.document.sha256: at for at, file in enumerate(left)}
     while True:
-        sources = (*chosen, *_in_order((it.source for it in found), order))
+        sources = (*chosen, *_in_order((passage.source for passage in found), order))
         if len(found) <= 1 or measure(sources).total <= most:
             return sources
         found = found[: len(found) - max(1, len(found) // 8)]
 
 
-def _whole(file: AttachedFile) -> PromptSource:
+def _whole_text(file: AttachedFile) -> PromptSource:
     return PromptSource("file", file.name, file.document.sha256)
 
 
 def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty: int) -> float:
     """Return the tokens per character of these files, from a sample of the longest one's middle."""
-    longest = max(files, key=lambda it: len(it.document.text))
-    section = max(longest.document.sections, key=lambda it: len(it.text))
+    longest = max(files, key=lambda file: len(file.document.text))
+    section = max(longest.document.sections, key=lambda section: len(section.text))
     start = max(0, len(section.text) // 2 - PASSAGE)
     end = min(len(section.text), start + 2 * PASSAGE)
     sample = PromptSource(
@@ -206,11 +213,11 @@ def _small_ones(
     """Split the files into those that are small compared with the room, and the others."""
     chosen, left = [], []
     share = room * _SHARE
-    for file in sorted(files, key=lambda it: len(it.document.text)):
-        takes = len(file.document.text) * tokens_each
-        if takes <= share / 2:
-            chosen.append(_whole(file))
-            share -= takes
+    for file in sorted(files, key=lambda file: len(file.document.text)):
+        needed = len(file.document.text) * tokens_each
+        if needed <= share / 2:
+            chosen.append(_whole_text(file))
+            share -= needed
         else:
             left.append(file)
     return tuple(chosen), left
@@ -229,9 +236,9 @@ def _suitable(
         return []
     most = max(1, round(2 * budget / PASSAGE))
     by_words = find_passages((passage for _, passage in everything), question, most)
-    near = by_meaning(question, everything, [it for it, _ in by_words])
-    meant = [(it, 1.0) for it in near]
-    numbers = [it for it, _, _ in fused({"text": by_words, "vector": meant})]
+    near = by_meaning(question, everything, [number for number, _ in by_words])
+    weighted = [(number, 1.0) for number in near]
+    numbers = [number for number, _, _ in fused({"text": by_words, "vector": weighted})]
     unmatched = not numbers and bool(question.strip())
     if not numbers:
         numbers = _beginnings(everything)
@@ -266,7 +273,9 @@ def _part(file: AttachedFile, passage: Passage) -> PromptSource:
 def _in_order(found: Iterable[PromptSource], order: Mapping[str, int]) -> tuple[PromptSource, ...]:
     """Sort passages by file and position, and merge those that follow each other directly."""
     merged: list[PromptSource] = []
-    for source in sorted(found, key=lambda it: (order[it.document], it.place, it.start)):
+    for source in sorted(
+        found, key=lambda source: (order[source.document], source.place, source.start)
+    ):
         last = merged[-1] if merged else None
         if last and (last.document, last.place, last.end) == (
             source.document,

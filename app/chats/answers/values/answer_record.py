@@ -76,12 +76,12 @@ def from_json(text: str) -> AnswerRecord | None:
     if not text:
         return None
     values: dict[str, Any] = json.loads(text)
-    known = {it.name for it in fields(AnswerRecord)}
-    kept = {name: value for name, value in values.items() if name in known}
-    kept["files"] = tuple(FileMark(**mark) for mark in kept.get("files", ()))
-    kept["stop"] = tuple(kept.get("stop", ()))
-    kept["before"] = tuple(kept.get("before", ()))
-    return AnswerRecord(**kept)
+    known = {field.name for field in fields(AnswerRecord)}
+    known_values = {name: value for name, value in values.items() if name in known}
+    known_values["files"] = tuple(FileMark(**mark) for mark in known_values.get("files", ()))
+    known_values["stop"] = tuple(known_values.get("stop", ()))
+    known_values["before"] = tuple(known_values.get("before", ()))
+    return AnswerRecord(**known_values)
 
 
 def mark_of(path: Path) -> FileMark:
@@ -99,17 +99,22 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
     from hashlib import sha256
 
     turns = [
-        [message.role, message.text, message.reasoning, *(it.sha256 for it in message.media)]
+        [
+            message.role,
+            message.text,
+            message.reasoning,
+            *(medium.sha256 for medium in message.media),
+        ]
         for message in messages
     ]
     return sha256(json.dumps(turns, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 
-def differences(then: AnswerRecord, now: AnswerRecord) -> tuple[str, ...]:
+def differences(old: AnswerRecord, new: AnswerRecord) -> tuple[str, ...]:
     """List the differences between two requests for an answer, in a few words each."""
     found = {
-        N_("the conversation before it"): then.prompt != now.prompt,
-        N_("the size of the context"): then.context != now.context,
-        N_("Hearth’s version"): then.hearth != now.hearth,
+        N_("the conversation before it"): old.prompt != new.prompt,
+        N_("the size of the context"): old.context != new.context,
+        N_("Hearth’s version"): old.hearth != new.hearth,
     }
     return tuple(words for words, differs in found.items() if differs)

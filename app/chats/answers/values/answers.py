@@ -58,7 +58,7 @@ class AnswerOptions:
         A name that is a field of this class replaces that field; any other name goes into
         `settings`.
         """
-        own = {it.name for it in fields(self)} & values.keys()
+        own = {field.name for field in fields(self)} & values.keys()
         settings = {name: value for name, value in values.items() if name not in own}
         return replace(
             self,

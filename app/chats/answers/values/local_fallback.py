@@ -19,9 +19,11 @@ def local_fallback(usual: str, entries: Sequence[ModelEntry], leaves: Callable[[
         leaves: Returns, for the id of a server's profile, whether text for that server leaves this
             computer.
     """
-    found = next((it for it in entries if usual in (it.id, it.name)), None)
-    if found is None or not found.on_server or not leaves(found.server):
+    usual_entry = next((entry for entry in entries if usual in (entry.id, entry.name)), None)
+    if usual_entry is None or not usual_entry.on_server or not leaves(usual_entry.server):
         return usual
-    here = [it for it in entries if not (it.on_server or it.drafts) and it.last_used]
-    last = max(here, key=lambda it: it.last_used or 0.0, default=None)
-    return last.id if last is not None else STARTER
+    local = [
+        entry for entry in entries if not (entry.on_server or entry.drafts) and entry.last_used
+    ]
+    last_used = max(local, key=lambda entry: entry.last_used or 0.0, default=None)
+    return last_used.id if last_used is not None else STARTER

@@ -37,8 +37,8 @@ class SentenceSplitter:
         """Add a piece of text and return the sentences that it completes."""
         self._rest += text
         found: list[Spoken] = []
-        while (taken := self._take()) is not None:
-            found += taken
+        while (sentences := self._next()) is not None:
+            found += sentences
         return found
 
     def end(self) -> list[Spoken]:
@@ -46,7 +46,7 @@ class SentenceSplitter:
         rest, self._rest = self._rest, ""
         return [] if self._fence else _spoken(rest)
 
-    def _take(self) -> list[Spoken] | None:
+    def _next(self) -> list[Spoken] | None:
         """Remove and return the next line or sentence; return None if it is incomplete."""
         fence = _FENCE.match(self._rest)
         if self._fence or fence:

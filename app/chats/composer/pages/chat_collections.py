@@ -44,7 +44,7 @@ class ChatCollections(QObject):
             signal.connect(self.show)
         collections.changed.connect(self.show)
         self.show()
-        collections.look()
+        collections.refresh()
 
     def show(self) -> None:
         """Show the choice of the open chat."""

@@ -40,7 +40,7 @@ class ChatRecording(QObject):
         self._model = ""
         self._line: RecordingLine | None = None
         composer.record.connect(self._ask)
-        recording.hears.connect(self._show)
+        recording.can_hear.connect(self._show)
         recording.going.connect(self._show_time)
         recording.recorded.connect(self._attach)
         recording.failed.connect(notifier.error)
@@ -50,12 +50,12 @@ class ChatRecording(QObject):
     def refresh(self) -> None:
         """Check whether the chat's model accepts sound, after it or its projector changed."""
         self._model = self._chat.model
-        self._recording.look(self._model)
+        self._recording.check_model(self._model)
 
     def _opened(self, is_other: bool) -> None:
         """Show another chat, and discard a recording for the one before."""
         if is_other:
-            self._recording.drop()
+            self._recording.discard()
         self.refresh()
 
     def _show(self, model: str, accepts_sound: bool) -> None:
@@ -80,7 +80,7 @@ class ChatRecording(QObject):
 
             self._line = RecordingLine(self._composer)
             self._line.stopped.connect(self._recording.stop)
-            self._line.dropped.connect(self._recording.drop)
+            self._line.dropped.connect(self._recording.discard)
             self._composer.above.addWidget(self._line)
         if self._line is not None:
             self._line.show_time(seconds)

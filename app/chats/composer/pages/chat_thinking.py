@@ -66,7 +66,7 @@ class ChatThinking(QObject):
         settings = self._chat.settings
         if settings.model != self._model:
             self._model = settings.model
-            self._thinking.look(settings.model)
+            self._thinking.request(settings.model)
         choice = ""
         if settings.thinking == OFF:
             choice = OFF

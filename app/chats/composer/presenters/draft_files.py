@@ -82,14 +82,14 @@ class DraftFiles(QObject):
     def __init__(
         self,
         store: DraftStore,
-        kept: DocumentStore,
+        stored: DocumentStore,
         documents: Documents,
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
-        self._kept = kept
+        self._stored = stored
         self._documents = documents
         self._tasks = tasks
         self._files: dict[str | None, list[DraftFile]] = {}
@@ -101,11 +101,13 @@ class DraftFiles(QObject):
 
     def attachments(self, chat_id: str | None) -> tuple[Attachment, ...]:
         """Return the files that have been read."""
-        return tuple(it.attachment for it in self._list(chat_id) if it.attachment is not None)
+        return tuple(file.attachment for file in self._list(chat_id) if file.attachment is not None)
 
     def add(self, chat_id: str | None, paths: Sequence[Path]) -> None:
         """Read files and attach them to the message, except those already being read for it."""
-        under_way = {it.path for it in self._reading.values() if it.chat_id == chat_id}
+        under_way = {
+            reading.path for reading in self._reading.values() if reading.chat_id == chat_id
+        }
         for path in dict.fromkeys(paths):
             if path not in under_way:
                 read = partial(self._documents.read, path)
@@ -120,7 +122,7 @@ class DraftFiles(QObject):
             name: The name to show.
             make: Returns the data in a format that engines accept; called on another thread.
         """
-        self._begin(chat_id, name, 0, None, lambda _: self._documents.made(name, make()))
+        self._begin(chat_id, name, 0, None, lambda _: self._documents.from_bytes(name, make()))
         self.changed.emit(chat_id)
 
     def remove(self, chat_id: str | None, file_id: str) -> None:
@@ -128,8 +130,8 @@ class DraftFiles(QObject):
         reading = self._reading.pop(file_id, None)
         if reading is not None:
             reading.task.cancel()
-        kept = [it for it in self._list(chat_id) if it.id != file_id]
-        self._files[chat_id] = kept
+        remaining = [file for file in self._list(chat_id) if file.id != file_id]
+        self._files[chat_id] = remaining
         if reading is None:
             self.save(chat_id)
         self.changed.emit(chat_id)
@@ -139,14 +141,14 @@ class DraftFiles(QObject):
 
         Until `save` is called, the next start of Hearth would show them here again.
         """
-        taken = self.attachments(chat_id)
-        self._files[chat_id] = [it for it in self._list(chat_id) if it.attachment is None]
+        attachments = self.attachments(chat_id)
+        self._files[chat_id] = [file for file in self._list(chat_id) if file.attachment is None]
         self.changed.emit(chat_id)
-        return taken
+        return attachments
 
-    def put_back(self, chat_id: str | None, taken: Sequence[Attachment]) -> None:
+    def put_back(self, chat_id: str | None, attachments: Sequence[Attachment]) -> None:
         """Attach files again after their message could not be sent."""
-        self._files[chat_id] = [*map(_read_before, taken), *self._list(chat_id)]
+        self._files[chat_id] = [*map(_read_before, attachments), *self._list(chat_id)]
         self.save(chat_id)
         self.changed.emit(chat_id)
 
@@ -171,7 +173,9 @@ class DraftFiles(QObject):
             on=STORE,
         )
 
-    def look(self, sha256: str, draw: Callable[[bytes], T], done: Callable[[T], object]) -> None:
+    def draw_preview(
+        self, sha256: str, draw: Callable[[bytes], T], done: Callable[[T], object]
+    ) -> None:
         """Draw an attached picture on another thread.
 
         Neither function is called if the picture is not in the store.
@@ -183,12 +187,12 @@ class DraftFiles(QObject):
         """
 
         def work() -> tuple[T, ...]:
-            found = self._kept.documents([sha256]).get(sha256)
+            found = self._stored.documents([sha256]).get(sha256)
             return (draw(found.media),) if found is not None else ()
 
         def drawn(result: tuple[T, ...]) -> None:
-            for it in result:
-                done(it)
+            for document in result:
+                done(document)
 
         self._tasks.run(work, drawn, self.failed.emit, on=FILES)
 
@@ -201,7 +205,7 @@ class DraftFiles(QObject):
 
     def _list(self, chat_id: str | None) -> list[DraftFile]:
         if chat_id not in self._files:
-            self._files[chat_id] = [_read_before(it) for it in self._store.files(chat_id)]
+            self._files[chat_id] = [_read_before(file) for file in self._store.files(chat_id)]
         return self._files[chat_id]
 
     def _begin(
@@ -221,14 +225,14 @@ class DraftFiles(QObject):
 
         task = self._tasks.stream(
             work,
-            lambda found: self._keep(file.id, found[0]),
+            lambda found: self._store_text(file.id, found[0]),
             lambda: None,
             lambda error: self._refuse(file.id, error),
             on=FILES,
         )
         self._reading[file.id] = _Reading(chat_id, path, task)
 
-    def _keep(self, file_id: str, file: AttachedFile) -> None:
+    def _store_text(self, file_id: str, file: AttachedFile) -> None:
         """Save the content of a file; only after that can it be sent."""
         reading = self._reading.get(file_id)
         if reading is None:
@@ -241,7 +245,7 @@ class DraftFiles(QObject):
 
         def saved(_: None) -> None:
             if reading.path is not None:
-                copy = partial(self._documents.keep_copies, [(reading.path, file)])
+                copy = partial(self._documents.save_copies, [(reading.path, file)])
                 self._tasks.run(copy, lambda _: None, self.failed.emit, on=FILES)
             self._end(file_id, attachment=attachment)
 
@@ -257,7 +261,7 @@ class DraftFiles(QObject):
         if reading is None:
             return
         files = self._list(reading.chat_id)
-        at = next(at for at, it in enumerate(files) if it.id == file_id)
+        at = next(at for at, file in enumerate(files) if file.id == file_id)
         files[at] = replace(files[at], **found)  # type: ignore[arg-type]
         if files[at].attachment is not None:
             self.save(reading.chat_id)  # other files may have been added or removed in the meantime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from app.documents.services.recording import Heard, Recorder
+from app.documents.services.recording import Recorder, RecordingProgress
 from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Task, Tasks
 from app.models.library.services.library import Library
@@ -20,13 +20,13 @@ class Recording(QObject):
     Signals:
         going(seconds): The length of the running recording; None after it has ended.
         recorded(sound): A recording is complete; its bytes.
-        hears(model, hears): Whether the model with this name or id accepts sound.
+        can_hear(model, accepts_sound): Whether the model with this name or id accepts sound.
         failed(error): The recording or the check failed.
     """
 
     going = Signal(object)
     recorded = Signal(bytes)
-    hears = Signal(str, bool)
+    can_hear = Signal(str, bool)
     failed = Signal(Exception)
 
     def __init__(
@@ -38,9 +38,9 @@ class Recording(QObject):
         self._tasks = tasks
         self._latest = Latest(tasks, HEARING)
         self._task: Task | None = None
-        self._kept = True
+        self._is_wanted = True
 
-    def look(self, model: str) -> None:
+    def check_model(self, model: str) -> None:
         """Check whether a model accepts sound; only the result of the latest call is emitted."""
 
         def work() -> bool:
@@ -48,17 +48,17 @@ class Recording(QObject):
 
         def failed(error: Exception) -> None:
             if isinstance(error, UserError):
-                self.hears.emit(model, False)
+                self.can_hear.emit(model, False)
             else:
                 self.failed.emit(error)
 
-        self._latest.run(work, lambda found: self.hears.emit(model, found), failed)
+        self._latest.run(work, lambda found: self.can_hear.emit(model, found), failed)
 
     def begin(self) -> None:
         """Start a recording, unless one is running."""
         if self._task is not None:
             return
-        self._kept = True
+        self._is_wanted = True
         self._task = self._tasks.stream(
             self._recorder.record, self._pass_on, self._end, self._fail, on=MICROPHONE
         )
@@ -69,15 +69,15 @@ class Recording(QObject):
         if self._task is not None:
             self._task.cancel()
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """End the recording and discard it."""
-        self._kept = False
+        self._is_wanted = False
         self.stop()
 
-    def _pass_on(self, news: list[Heard]) -> None:
+    def _pass_on(self, news: list[RecordingProgress]) -> None:
         last = news[-1]
         if last.sound:
-            if self._kept:
+            if self._is_wanted:
                 self.recorded.emit(last.sound)
         elif self._task is not None:
             self.going.emit(last.seconds)
@@ -88,5 +88,5 @@ class Recording(QObject):
 
     def _fail(self, error: Exception) -> None:
         self._end()
-        if self._kept:
+        if self._is_wanted:
             self.failed.emit(error)

@@ -149,7 +149,7 @@ class ChatContext(QObject):
             {"overflow": self._policy_of_new_chat if self._chat.id is None else None}
         )
         draft, files = self._composer.text.strip(), self._files.attachments
-        self._uses.look(self._chat.id, draft, options, use, files)
+        self._uses.measure(self._chat.id, draft, options, use, files)
 
     def may_send(self, text: str) -> bool:
         """Return whether to send the message; show the warning or the blocked file if not.
@@ -164,7 +164,7 @@ class ChatContext(QObject):
         if self._use is not None:
             # The latest typing is only estimated, but that is little.
             use = replace(self._use.with_draft(text), exact=self._use.exact)
-        if self._is_confirmed or use is None or not use.asks_first(told=self._user_knows):
+        if self._is_confirmed or use is None or not use.asks_first(user_knows=self._user_knows):
             self.warning.hide()
             return True
         self.warning.show_use(use)

@@ -75,8 +75,10 @@ class Compacting:
                 shorter = prompt_of(path, system_prompt, summary)
                 after = model.measure(replace(request, messages=shorter.messages), cancel)
                 if after.total >= measured.total:
-                    raise _NoSummary(N_("The summary is no shorter than what it replaces."))
-                self._summaries.keep(summary)
+                    raise _NoSummary(
+                        N_("The summary is not shorter than the messages that it replaces.")
+                    )
+                self._summaries.save(summary)
             except (_NoSummary, UserError) as error:
                 why = error.why if isinstance(error, UserError) else str(error)
                 yield Compaction("failed", len(measured.left), why=why)
@@ -108,7 +110,7 @@ class Compacting:
         """
         longest = max(_SHORTEST, min(_LONGEST, measured.context // 8))
         closing = Message("user", REQUEST.format(round(longest * _WORDS_PER_TOKEN)))
-        asked = replace(
+        summary_request = replace(
             request,
             sampling=Sampling(temperature=0.0),
             max_tokens=longest,
@@ -118,13 +120,13 @@ class Compacting:
             thinking=False,
             overflow="stop",
         )
-        alone = model.measure(replace(asked, messages=(closing,)), cancel)
-        room = measured.context - alone.kept - alone.total - _MARGIN
+        closing_alone = model.measure(replace(summary_request, messages=(closing,)), cancel)
+        room = measured.context - closing_alone.kept - closing_alone.total - _MARGIN
         end = _end(prompt.messages, measured, room)
         if end is None:
             raise _NoSummary(N_("The oldest messages are too long to be read at once."))
-        asked = replace(asked, messages=(*prompt.messages[: end + 1], closing))
-        text, tokens = _written(model, asked, cancel)
+        summary_request = replace(summary_request, messages=(*prompt.messages[: end + 1], closing))
+        text, tokens = _written(model, summary_request, cancel)
         if cancel.cancelled:
             raise _NoSummary(N_("It was stopped."))
         if not text:

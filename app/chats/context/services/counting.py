@@ -25,7 +25,13 @@ from app.chats.context.values.budget import (
 from app.chats.context.values.summary import ChatPrompt, Summary, in_effect, prompt_of, summed_up
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.values.conversation import StoredMessage
-from app.documents.values.documents import SHOWN, AttachedFile, Attachment, PromptSource, share_of
+from app.documents.values.documents import (
+    MEDIA_ORIGINS,
+    AttachedFile,
+    Attachment,
+    PromptSource,
+    share_of,
+)
 from app.runtime.services.runtime import Runtime
 from app.settings.values.fields import Settings
 from engines.errors import EngineError, UserError
@@ -78,9 +84,11 @@ class Counting:
         prepared = self._preparing.prepare(settings, options, chat_id)
         system_prompt = prepared.settings.system_prompt
         measure = self._measuring(prepared, before)
-        taken = expected_of(prepared.entry)
-        path = self._grounded(path, lambda it: measure(prompt_of(it, system_prompt))[0], taken)
-        sent = self._grounding.with_sources(path, taken=taken)
+        supported = expected_of(prepared.entry)
+        path = self._grounded(
+            path, lambda messages: measure(prompt_of(messages, system_prompt))[0], supported
+        )
+        sent = self._grounding.with_sources(path, supported=supported)
         summary = None
         if chat_id is not None and prepared.settings.overflow == "compact":
             summary = in_effect(sent, self._summaries.of_chat(chat_id))
@@ -91,7 +99,7 @@ class Counting:
         if any(message.sources for message in path):
             bare = _without_files(path, sent, system_prompt, summary)
             own = (bare, measure(bare)[0])
-            files = self._files(path, prompt, measured, own[1], taken)
+            files = self._files(path, prompt, measured, own[1], supported)
         return use_of(
             prompt,
             measured,
@@ -113,7 +121,7 @@ class Counting:
         attachments: Sequence[Attachment],
     ) -> UserError | None:
         """Return why one of these files cannot be sent, else None. Raises the same as `use`."""
-        if all(it.kind.medium is None for it in attachments):
+        if all(attachment.kind.medium is None for attachment in attachments):
             return None
         return self._preparing.media_problem(attachments, settings, options, chat_id)
 
@@ -144,13 +152,13 @@ class Counting:
         return self.use(chat_id, draft, settings, options, attachments)
 
     def _grounded(
-        self, path: Path, measure: Callable[[Path], Measured], taken: frozenset[MediaKind]
+        self, path: Path, measure: Callable[[Path], Measured], supported: frozenset[MediaKind]
     ) -> Path:
         """Return a path whose last answer has the sources that it would get from files."""
-        files = self._grounding.files_not_sent(path, taken)
+        files = self._grounding.files_not_sent(path, supported)
         if not files:
             return path
-        sources = self._grounding.choose(path, files, taken, measure)
+        sources = self._grounding.choose(path, files, supported, measure)
         return (*path[:-1], replace(path[-1], sources=sources))
 
     def _files(
@@ -159,7 +167,7 @@ class Counting:
         prompt: ChatPrompt,
         measured: Measured,
         own: Measured,
-        taken: frozenset[MediaKind],
+        supported: frozenset[MediaKind],
     ) -> tuple[FileUse, ...]:
         """Return how much of each file is in the prompt.
 
@@ -169,25 +177,34 @@ class Counting:
             own: The prompt measured without the text of files.
         """
         found = {
-            it.document.sha256: _InPrompt(it)
-            for it in self._grounding.files(path)
-            if (kind := it.document.kind.medium) is None or kind in taken
+            file.document.sha256: _InPrompt(file)
+            for file in self._grounding.files(path)
+            if (kind := file.document.kind.medium) is None or kind in supported
         }
-        new = {it.sha256 for message in path if not message.id for it in message.attachments}
+        new = {
+            attachment.sha256
+            for message in path
+            if not message.id
+            for attachment in message.attachments
+        }
         for question, answer in pairwise(path):
             at = len(prompt.ids) - 1
             if question.id:
                 at = prompt.ids.index(question.id) if question.id in prompt.ids else -1
             if at < 0 or at in measured.left or not answer.sources:
                 continue
-            parts = [(found[it.document], it) for it in answer.sources if it.document in found]
+            parts = [
+                (found[source.document], source)
+                for source in answer.sources
+                if source.document in found
+            ]
             characters = sum(file.length(source) for file, source in parts)
             each = max(0, measured.lengths[at] - own.lengths[at]) / max(1, characters)
             for file, source in parts:
                 file.sources.append(source)
                 file.tokens += each * file.length(source)
                 file.each = each
-        return tuple(it.use(it.file.document.sha256 in new) for it in found.values())
+        return tuple(file.use(file.file.document.sha256 in new) for file in found.values())
 
     def _measuring(self, prepared: Prepared, path: Path) -> Callable[[ChatPrompt], Counted]:
         """Return a function that measures prompts.
@@ -199,7 +216,11 @@ class Counting:
         @cache
         def context() -> int:
             name = prepared.entry.name
-            last = (it.facts for it in reversed(path) if it.facts and it.facts.model == name)
+            last = (
+                message.facts
+                for message in reversed(path)
+                if message.facts and message.facts.model == name
+            )
             had = next((facts.context for facts in last if facts.context), None)
             found = prepared.load_options.context or had
             if found is None:
@@ -244,7 +265,7 @@ class _InPrompt:
 
     def length(self, source: PromptSource) -> int:
         """Return a part's length in characters; a medium counts as text of as many tokens."""
-        if source.origin in SHOWN:
+        if source.origin in MEDIA_ORIGINS:
             medium = self.file.document.medium
             return round((medium_tokens(medium) if medium else OF_A_PICTURE) * BYTES_PER_TOKEN)
         return source.end - source.start if source.place else len(self.file.document.text)
@@ -271,12 +292,16 @@ def _without_files(
         path: The stored messages, with the user's own pins.
         sent: The same messages with what they contain from files.
     """
-    bare = [replace(message, pinned=it.pinned) for it, message in zip(sent, path, strict=True)]
+    bare = [
+        replace(message, pinned=original.pinned)
+        for original, message in zip(sent, path, strict=True)
+    ]
     prompt = prompt_of(bare, system_prompt, summary)
     pinned = {message.id for message in path if message.pinned}
     found = zip(prompt.messages, prompt.ids, strict=True)
     return ChatPrompt(
-        tuple(replace(message, pinned=it in pinned) for message, it in found), prompt.ids
+        tuple(replace(message, pinned=original in pinned) for message, original in found),
+        prompt.ids,
     )
 
 

@@ -134,35 +134,37 @@ class ContextUse:
 
     def tokens_of(self, place: Place) -> int:
         """Count the tokens of all parts of this kind that stay in the prompt."""
-        return sum(it.tokens for it in self.parts if it.place == place and not it.left)
+        return sum(part.tokens for part in self.parts if part.place == place and not part.left)
 
     def tokens_of_files(self, place: Place | None = None) -> int:
         """Count the tokens from files that stay in the prompt, in all parts or in one kind."""
-        return sum(it.files for it in self.parts if not it.left and place in (None, it.place))
+        return sum(
+            part.files for part in self.parts if not part.left and place in (None, part.place)
+        )
 
     def file(self, sha256: str) -> FileUse | None:
         """Return the use of a file; None if it is attached to no message."""
-        return next((it for it in self.files if it.sha256 == sha256), None)
+        return next((file for file in self.files if file.sha256 == sha256), None)
 
     @property
     def pinned(self) -> int:
         """Tokens of the pinned parts."""
         return sum(part.tokens for part in self.parts if part.pinned)
 
-    def asks_first(self, *, told: bool) -> bool:
+    def asks_first(self, *, user_knows: bool) -> bool:
         """Return whether to warn before this is sent.
 
         An estimate has to be clearly too large.
 
         Args:
-            told: Whether the user knows that messages are left out.
+            user_knows: Whether the user knows that messages are left out.
         """
         if not self.context:
             return False
         over = self.total > self.room * (1 if self.exact else _DOUBT)
         if self.prompt >= self.context * (1 if self.exact else _DOUBT):
             return True
-        return over and (self.policy == "stop" or (self.policy == "leave_out" and not told))
+        return over and (self.policy == "stop" or (self.policy == "leave_out" and not user_knows))
 
     def with_draft(self, draft: str) -> ContextUse:
         """Return the use with another draft, estimated from its length in bytes."""
@@ -267,15 +269,17 @@ def estimate(
 ) -> Measured:
     """Estimate the result of `Engine.measure` without a loaded model."""
     lengths = [
-        estimated_tokens(it.text, bytes_per_token) + _MARKUP + sum(map(medium_tokens, it.media))
-        for it in messages
+        estimated_tokens(message.text, bytes_per_token)
+        + _MARKUP
+        + sum(map(medium_tokens, message.media))
+        for message in messages
     ]
-    kept = conversation.answer_room(context, max_tokens)
+    reserved = conversation.answer_room(context, max_tokens)
     left: tuple[int, ...] = ()
-    if context and sum(lengths) > context - kept:
-        left = conversation.cuts(messages, lengths, context - kept, context)[0]
+    if context and sum(lengths) > context - reserved:
+        left = conversation.cuts(messages, lengths, context - reserved, context)[0]
     prompt = sum(lengths) - sum(lengths[at] for at in left)
-    return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+    return Measured(tuple(lengths), sum(lengths), reserved, context, left, prompt)
 
 
 def medium_tokens(medium: Medium) -> int:
@@ -292,9 +296,11 @@ def estimated_tokens(text: str, bytes_per_token: float) -> int:
 
 def bytes_per_token(path: Iterable[StoredMessage]) -> float:
     """Return the bytes of text per token, as models counted this chat's answers."""
-    counted = [it for it in path if it.facts and it.facts.completion_tokens]
-    tokens = sum(it.facts.completion_tokens for it in counted if it.facts)
-    written = sum(len((it.reasoning + it.text).encode(errors="replace")) for it in counted)
+    counted = [message for message in path if message.facts and message.facts.completion_tokens]
+    tokens = sum(message.facts.completion_tokens for message in counted if message.facts)
+    written = sum(
+        len((message.reasoning + message.text).encode(errors="replace")) for message in counted
+    )
     return _bounded(written / tokens) if tokens >= _ENOUGH else BYTES_PER_TOKEN
 
 

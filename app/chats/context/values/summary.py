@@ -67,7 +67,7 @@ def in_effect(path: Sequence[StoredMessage], summaries: Iterable[Summary]) -> Su
 def summed_up(path: Sequence[StoredMessage], summary: Summary | None) -> tuple[StoredMessage, ...]:
     """Return the messages that a summary replaces; turns with a pinned message are not replaced."""
     old, _ = _split(path, summary)
-    return tuple(it for turn in _turns(old) if not _is_pinned(turn) for it in turn)
+    return tuple(message for turn in _turns(old) if not _is_pinned(turn) for message in turn)
 
 
 def prompt_of(
@@ -83,11 +83,11 @@ def prompt_of(
         heads.append(f"{INTRODUCTION}\n{summary.text}")
     begin = [Message("system", text) for text in heads if text]
     old, rest = _split(path, summary)
-    kept = [it for turn in _turns(old) if _is_pinned(turn) for it in turn]
-    turns = (*kept, *rest)
+    pinned = [message for turn in _turns(old) if _is_pinned(turn) for message in turn]
+    turns = (*pinned, *rest)
     return ChatPrompt(
-        (*begin, *(as_message(it) for it in turns)),
-        (*("" for _ in begin), *(it.id for it in turns)),
+        (*begin, *(as_message(turn) for turn in turns)),
+        (*("" for _ in begin), *(turn.id for turn in turns)),
     )
 
 
@@ -96,7 +96,11 @@ def _split(
 ) -> tuple[tuple[StoredMessage, ...], tuple[StoredMessage, ...]]:
     """Split the messages an engine receives into those that a summary covers and those after."""
     everything = sent_messages(path)
-    ends = (at for at, it in enumerate(everything, 1) if summary and it.id == summary.message_id)
+    ends = (
+        at
+        for at, message in enumerate(everything, 1)
+        if summary and message.id == summary.message_id
+    )
     end = next(ends, 0)
     return everything[:end], everything[end:]
 

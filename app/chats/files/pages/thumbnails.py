@@ -53,7 +53,7 @@ class Thumbnails(QObject):
                 chip.show_picture(picture)
 
         draw: Callable[[bytes], QImage | None] = partial(small, side=round(side * ratio))
-        self._files.look(file.sha256, draw, show_drawn)
+        self._files.draw_preview(file.sha256, draw, show_drawn)
 
 
 def small(data: bytes, side: int) -> QImage | None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chats.answers.presenters.generation import Asked, Generation
+from app.chats.answers.presenters.generation import Generation, QuestionSaved
 from app.chats.answers.values.answer_record import EDITED, as_json
 from app.chats.answers.values.answers import AnswerOptions
 from app.chats.history.store.branches import BranchStore
@@ -47,14 +47,18 @@ class Branches(QObject):
         self._store = store
         self._generation = generation
         self._tasks = tasks
-        self._seen: dict[str, str] = {}
+        self._last_shown: dict[str, str] = {}
 
     def forks(self, chat_id: str, path: Sequence[str]) -> dict[str, Fork]:
         """Return the fork at each message of a path that has siblings."""
-        beside = self._store.beside(chat_id)
-        return {it: Fork(beside[it], beside[it].index(it)) for it in path if it in beside}
+        siblings = self._store.siblings(chat_id)
+        return {
+            message_id: Fork(siblings[message_id], siblings[message_id].index(message_id))
+            for message_id in path
+            if message_id in siblings
+        }
 
-    def told(self, chat_id: str) -> tuple[Tree, str | None]:
+    def tree(self, chat_id: str) -> tuple[Tree, str | None]:
         """Return all branches with the beginnings of their messages, and the shown leaf."""
         return self._store.tree_with_words(chat_id), self._store.leaf(chat_id)
 
@@ -68,8 +72,8 @@ class Branches(QObject):
         def change() -> None:
             tree = self._store.tree(chat_id)
             leaf = self._store.leaf(chat_id)
-            self._seen.update({it: leaf for it in tree.path(leaf) if leaf})
-            self._store.show(chat_id, tree.leaf_of(message_id, self._seen))
+            self._last_shown.update({message_id: leaf for message_id in tree.path(leaf) if leaf})
+            self._store.show(chat_id, tree.leaf_of(message_id, self._last_shown))
 
         self._run(change, lambda _: self.switched.emit(chat_id, message_id))
 
@@ -78,7 +82,7 @@ class Branches(QObject):
         question: StoredMessage,
         text: str,
         options: AnswerOptions,
-        done: Asked,
+        done: QuestionSaved,
         failed: Failed,
         without: str = "",
     ) -> None:
@@ -90,7 +94,9 @@ class Branches(QObject):
             without: Hash of an attached file to leave out.
         """
         self._stop_below(question)
-        left = tuple(it for it in question.attachments if it.sha256 != without)
+        left = tuple(
+            attachment for attachment in question.attachments if attachment.sha256 != without
+        )
         question = replace(question, attachments=left)
         self._generation.ask_by(
             lambda: self._store.ask_instead(question, text), options, done, failed
@@ -101,9 +107,9 @@ class Branches(QObject):
     ) -> None:
         """Add the user's own text beside an answer, with a record that the user wrote it."""
         self._stop_below(answer)
-        asked = as_json(replace(EDITED, name=answer.facts.model if answer.facts else ""))
+        record = as_json(replace(EDITED, name=answer.facts.model if answer.facts else ""))
         self._tasks.run(
-            lambda: self._store.say_instead(answer, text, asked),
+            lambda: self._store.say_instead(answer, text, record),
             self.edited.emit,
             failed,
             on=STORE,
@@ -135,7 +141,7 @@ class Branches(QObject):
         The signal `removed` carries the value that `put_back` needs.
         """
         self._stop_below(message)
-        self._run(lambda: self._store.remove(message, dict(self._seen)), self.removed.emit)
+        self._run(lambda: self._store.remove(message, dict(self._last_shown)), self.removed.emit)
 
     def put_back(self, removed: RemovedMessage) -> None:
         """Undo `remove`, and show the same path as before."""

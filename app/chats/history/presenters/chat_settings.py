@@ -157,8 +157,8 @@ class ChatSettings(QObject):
     def _merge(self, chat_id: str | None, values: Mapping[str, object]) -> None:
         own = self.own(chat_id)
         merged = {**own.settings, **values}
-        kept = {name: value for name, value in merged.items() if value is not None}
-        self._change(chat_id, replace(own, settings=kept))
+        settings = {name: value for name, value in merged.items() if value is not None}
+        self._change(chat_id, replace(own, settings=settings))
 
     def _change(self, chat_id: str | None, own: NewChat) -> None:
         if chat_id is None:

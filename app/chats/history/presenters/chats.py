@@ -67,6 +67,7 @@ class Chats(QObject):
         return self._lists.page(place, offset, limit)
 
     def count(self, place: Place) -> int:
+        """Return the number of chats in a place of the sidebar."""
         return self._lists.count(place)
 
     def count_since(self, place: Place, when: float) -> int:
@@ -121,6 +122,7 @@ class Chats(QObject):
         )
 
     def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
+        """Pin chats, or unpin them."""
         self._write(lambda: self._lists.set_pinned(chat_ids, pinned))
 
     def set_unread(self, chat_id: str, unread: bool) -> None:
@@ -133,9 +135,11 @@ class Chats(QObject):
         )
 
     def archive(self, *chat_ids: str) -> None:
+        """Move chats to the archive."""
         self._write(lambda: self._lists.set_archived(chat_ids, True))
 
     def unarchive(self, *chat_ids: str) -> None:
+        """Move chats out of the archive."""
         self._write(lambda: self._lists.set_archived(chat_ids, False))
 
     def move(self, folder_id: str | None, *chat_ids: str) -> None:
@@ -155,6 +159,7 @@ class Chats(QObject):
         self._write(lambda: self._remove(chat_ids))
 
     def empty_trash(self) -> None:
+        """Delete all chats in the trash for good."""
         self._write(lambda: self._remove(self._store.deleted()))
 
     def _remove(self, chat_ids: Iterable[str]) -> None:
@@ -180,6 +185,7 @@ class Chats(QObject):
         return self._lists.ids_in_folder(folder_id)
 
     def rename_folder(self, folder_id: str, name: str) -> None:
+        """Give a folder another name."""
         self._write(lambda: self._folders.rename(folder_id, name))
 
     def remove_folder(self, folder_id: str) -> None:

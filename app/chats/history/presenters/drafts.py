@@ -48,7 +48,7 @@ class Drafts(QObject):
             self._texts[chat_id] = self._store.of(chat_id)
         return self._texts[chat_id]
 
-    def keep(self, chat_id: str | None, text: str) -> None:
+    def set_text(self, chat_id: str | None, text: str) -> None:
         """Save this text soon; until then it is kept here."""
         if text != self.of(chat_id):
             self._texts[chat_id] = self._unsaved[chat_id] = text
@@ -57,8 +57,8 @@ class Drafts(QObject):
 
     def adopt(self, chat_id: str) -> None:
         """Move the draft of a new chat to the chat that it has become."""
-        self.keep(chat_id, self.of(None))
-        self.keep(None, "")
+        self.set_text(chat_id, self.of(None))
+        self.set_text(None, "")
 
     def forget(self) -> None:
         """Discard unsaved drafts; nothing more is written."""

@@ -28,11 +28,11 @@ class DailySnapshots(QObject):
         again_ms: Milliseconds between checks.
 
     Signals:
-        taken(path): A snapshot was written.
+        created(path): A snapshot was written.
         failed(error): Taking it failed; reported once, not every hour.
     """
 
-    taken = Signal(Path)
+    created = Signal(Path)
     failed = Signal(Exception)
 
     def __init__(
@@ -52,25 +52,25 @@ class DailySnapshots(QObject):
         self._again_ms = again_ms
         self._running: Task | None = None
         self._clock = QTimer(self)
-        self._clock.timeout.connect(self.look)
+        self._clock.timeout.connect(self.check)
         self._clock.start(_FIRST_MS)
         tasks.closing.connect(self._clock.stop)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Take today's snapshot, if there is none yet and the settings want one."""
         self._clock.start(self._again_ms)
         # If this fails, the day does not count, and deleted chats stay a little longer.
         self._tasks.run(self._see_today, lambda _: None, _log_uncounted, on=STORE)
-        keep = self._settings.current.snapshots
-        if keep == 0 or self._running is not None:
+        most = self._settings.current.snapshots
+        if most == 0 or self._running is not None:
             return
 
         def work(cancel: CancelToken) -> Iterator[Path]:
             now = datetime.now().astimezone()
             if self._snapshots.is_due(now):
-                taken = self._snapshots.take(now, keep, cancel)
-                if taken is not None:
-                    yield taken
+                path = self._snapshots.take(now, most, cancel)
+                if path is not None:
+                    yield path
 
         def over() -> None:
             self._running = None
@@ -81,7 +81,7 @@ class DailySnapshots(QObject):
             self.failed.emit(error)
 
         self._running = self._tasks.stream(
-            work, lambda paths: self.taken.emit(paths[-1]), over, failed, on=SNAPSHOTS
+            work, lambda paths: self.created.emit(paths[-1]), over, failed, on=SNAPSHOTS
         )
 
 

@@ -36,7 +36,7 @@ class BranchStore:
         with self._database.read() as db:
             return _tree(db, chat_id)
 
-    def beside(self, chat_id: str) -> dict[str, tuple[str, ...]]:
+    def siblings(self, chat_id: str) -> dict[str, tuple[str, ...]]:
         """Return the siblings of each message that has some, including itself, in written order.
 
         The database finds them: reading a long chat completely takes longer than a frame.
@@ -53,7 +53,7 @@ class BranchStore:
         families: dict[str, list[str]] = {}
         for row in rows:
             families.setdefault(row["parent"], []).append(row["id"])
-        return {it: tuple(ids) for ids in families.values() for it in ids}
+        return {message_id: tuple(ids) for ids in families.values() for message_id in ids}
 
     def last_two(self, chat_id: str) -> tuple[str, ...]:
         """Return the ids of the last two messages of the shown path, the older one first."""
@@ -62,7 +62,9 @@ class BranchStore:
             row = db.execute(
                 "SELECT parent_id FROM messages WHERE id = ? AND deleted IS NULL", (leaf,)
             ).fetchone()
-        return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
+        return tuple(
+            message_id for message_id in (row and row["parent_id"], row and leaf) if message_id
+        )
 
     def tree_with_words(self, chat_id: str) -> Tree:
         """Return all branches with the beginnings of their messages."""
@@ -121,13 +123,13 @@ class BranchStore:
             show_leaf(db, question.chat_id, answer.id, now)
         return answer
 
-    def say_instead(self, answer: StoredMessage, text: str, asked: str) -> StoredMessage:
+    def say_instead(self, answer: StoredMessage, text: str, record: str) -> StoredMessage:
         """Add the user's own text beside an answer, and show it."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, answer.chat_id)
             edited = insert_message(
-                db, answer.chat_id, answer.parent_id, "assistant", text, "complete", now, asked
+                db, answer.chat_id, answer.parent_id, "assistant", text, "complete", now, record
             )
             show_leaf(db, answer.chat_id, edited.id, now)
         return edited
@@ -155,26 +157,27 @@ class BranchStore:
         with self._database.write() as db:
             db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
 
-    def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> RemovedMessage:
+    def remove(self, message: StoredMessage, last_shown: Mapping[str, str]) -> RemovedMessage:
         """Remove a message and everything that follows it, on every branch.
 
         Args:
-            seen: By message, the leaf of the path that was last shown with it, to choose the next
-                path.
+            last_shown: By message, the leaf of the path that was last shown with it, to choose
+                the next path.
         """
         now = time.time()
         with self._database.write() as db:
             leaf = leaf_of(db, message.chat_id)
-            shown = _tree(db, message.chat_id).without(message.id, seen)
+            leaf_id = _tree(db, message.chat_id).without(message.id, last_shown)
             rows = db.execute(
                 f"{_BELOW} SELECT id FROM messages WHERE id IN below AND deleted IS NULL",  # noqa: S608
                 (message.id,),
             ).fetchall()
             ids = tuple(row["id"] for row in rows)
             db.executemany(
-                "UPDATE messages SET deleted = ? WHERE id = ?", [(now, it) for it in ids]
+                "UPDATE messages SET deleted = ? WHERE id = ?",
+                [(now, message_id) for message_id in ids],
             )
-            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (shown, message.chat_id))
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf_id, message.chat_id))
         return RemovedMessage(message.chat_id, message.id, ids, leaf)
 
     def put_back(self, removed: RemovedMessage) -> None:
@@ -185,14 +188,15 @@ class BranchStore:
         with self._database.write() as db:
             leaf_of(db, removed.chat_id)
             db.executemany(
-                "UPDATE messages SET deleted = NULL WHERE id = ?", [(it,) for it in removed.ids]
+                "UPDATE messages SET deleted = NULL WHERE id = ?",
+                [(message_id,) for message_id in removed.ids],
             )
             db.execute(
                 f"{_ABOVE} UPDATE messages SET deleted = NULL WHERE id IN above",  # noqa: S608
                 (removed.message_id,),
             )
-            seen = {removed.message_id: removed.leaf_id} if removed.leaf_id else {}
-            leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, seen)
+            last_shown = {removed.message_id: removed.leaf_id} if removed.leaf_id else {}
+            leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, last_shown)
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
 
     def purge(self, days: int) -> None:

@@ -10,12 +10,12 @@ from app.chats.history.store.rows import LISTED, MARK, listed_chat
 from app.chats.history.values.chat import MARKS, ChatMark, ListedChat
 from app.chats.history.values.places import Place, PlaceKind
 
-_HERE = "deleted IS NULL AND archived IS NULL"
+_LISTED = "deleted IS NULL AND archived IS NULL"
 _WHERE: dict[PlaceKind, str] = {
-    "all": _HERE,
-    "pinned": f"{_HERE} AND pinned = 1",
-    "chats": f"{_HERE} AND pinned = 0 AND folder_id IS NULL",
-    "folder": f"{_HERE} AND pinned = 0 AND folder_id = ?",
+    "all": _LISTED,
+    "pinned": f"{_LISTED} AND pinned = 1",
+    "chats": f"{_LISTED} AND pinned = 0 AND folder_id IS NULL",
+    "folder": f"{_LISTED} AND pinned = 0 AND folder_id = ?",
     "archive": "deleted IS NULL AND archived IS NOT NULL",
     "trash": "deleted IS NOT NULL",
 }
@@ -46,6 +46,7 @@ class ChatLists:
         return [listed_chat(row) for row in rows]
 
     def count(self, place: Place) -> int:
+        """Return the number of chats in a place of the sidebar."""
         with self._database.read() as db:
             found = db.execute(
                 f"SELECT count(*) FROM chats WHERE {_WHERE[place.kind]}",  # noqa: S608  as above
@@ -80,7 +81,7 @@ class ChatLists:
         """Return the ids of a folder's chats, including pinned ones, the last used first."""
         with self._database.read() as db:
             rows = db.execute(
-                f"SELECT id FROM chats WHERE {_HERE} AND folder_id = ?"  # noqa: S608  as above
+                f"SELECT id FROM chats WHERE {_LISTED} AND folder_id = ?"  # noqa: S608  as above
                 " ORDER BY updated DESC, rowid DESC",
                 (folder_id,),
             ).fetchall()
@@ -93,13 +94,16 @@ class ChatLists:
         return listed_chat(row) if row else None
 
     def set_pinned(self, chat_ids: Sequence[str], pinned: bool) -> None:
+        """Pin chats, or unpin them."""
         self._each("UPDATE chats SET pinned = ? WHERE id = ?", int(pinned), chat_ids)
 
     def set_archived(self, chat_ids: Sequence[str], archived: bool) -> None:
+        """Move chats to the archive, or out of it."""
         when = time.time() if archived else None
         self._each("UPDATE chats SET archived = ? WHERE id = ?", when, chat_ids)
 
     def set_unread(self, chat_id: str, unread: bool) -> None:
+        """Mark a chat as unread, or as read."""
         self._each("UPDATE chats SET unread = ? WHERE id = ?", int(unread), [chat_id])
 
     def move(self, chat_ids: Sequence[str], folder_id: str | None) -> None:

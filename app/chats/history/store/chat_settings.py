@@ -48,6 +48,7 @@ class ChatSettingsStore:
         return dict(row) if row else {}
 
     def save(self, chat_id: str, own: NewChat) -> None:
+        """Replace all settings that a chat has of its own."""
         with self._database.write() as db:
             save_own(db, chat_id, own)
 

@@ -112,7 +112,11 @@ class ChatStore:
 
     def documents(self, chat_id: str) -> list[Document]:
         """Return the text of all files attached in a chat."""
-        hashes = {it.sha256 for message in self.messages(chat_id) for it in message.attachments}
+        hashes = {
+            attachment.sha256
+            for message in self.messages(chat_id)
+            for attachment in message.attachments
+        }
         return list(DocumentStore(self._database).documents(hashes).values()) if hashes else []
 
     def ask(
@@ -140,7 +144,7 @@ class ChatStore:
                 insert_document(db, file.document, now, was_read=True)
             if chat_id is None:
                 chat_id = new_id()
-                title = title_from(text or " ".join(it.name for it in attachments))
+                title = title_from(text or " ".join(attachment.name for attachment in attachments))
                 insert_row(
                     db,
                     "chats",
@@ -195,13 +199,13 @@ class ChatStore:
                     N_("Wait until it has ended, or stop it there."),
                 )
             stored = message_of(row)
-            kept = stored if len(stored.text) > len(message.text) else message
+            longer = stored if len(stored.text) > len(message.text) else message
             db.execute(
                 "UPDATE messages SET text = ?, state = 'streaming', writer = ?, failure = NULL"
                 " WHERE id = ?",
-                (kept.text, this_process(), message.id),
+                (longer.text, this_process(), message.id),
             )
-        return replace(kept, state="streaming", failure=None)
+        return replace(longer, state="streaming", failure=None)
 
     def save_answer(self, message: StoredMessage) -> None:
         """Save an answer's text, state and facts as they are now."""
@@ -215,13 +219,14 @@ class ChatStore:
         """Mark answers whose writing process is gone as interrupted, and return their number."""
         with self._database.read() as db:
             rows = db.execute("SELECT id, writer FROM messages WHERE state = 'streaming'")
-            lost = [(row["id"],) for row in rows if not is_alive(row["writer"])]
-        if lost:
+            abandoned = [(row["id"],) for row in rows if not is_alive(row["writer"])]
+        if abandoned:
             with self._database.write() as db:
                 db.executemany(
-                    "UPDATE messages SET state = 'interrupted', writer = NULL WHERE id = ?", lost
+                    "UPDATE messages SET state = 'interrupted', writer = NULL WHERE id = ?",
+                    abandoned,
                 )
-        return len(lost)
+        return len(abandoned)
 
     def rename(self, chat_id: str, title: str) -> None:
         """Set the user's title, which no model replaces any more."""
@@ -271,14 +276,14 @@ class ChatStore:
                 | {"pinned": 0, "archived": None, "unread": 0},
             )
             for row in rows:
-                begun = {"state": "interrupted", "writer": None}
+                interrupted = {"state": "interrupted", "writer": None}
                 insert_row(
                     db,
                     "messages",
                     dict(row)
                     | {"id": names[row["id"]], "chat_id": copy_id}
                     | {"parent_id": names.get(row["parent_id"])}
-                    | (begun if row["state"] == "streaming" else {}),
+                    | (interrupted if row["state"] == "streaming" else {}),
                 )
             for row in db.execute(
                 "SELECT summaries.* FROM summaries JOIN messages ON messages.id = message_id"
@@ -289,6 +294,7 @@ class ChatStore:
         return copy_id
 
     def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        """Set the MTP mode of a chat's next answers."""
         with self._database.write() as db:
             db.execute("UPDATE chats SET mtp = ? WHERE id = ?", (mtp, chat_id))
 

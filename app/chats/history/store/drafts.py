@@ -27,6 +27,7 @@ class DraftStore:
         return self._value(chat_id, "draft", _OF_NEW_CHAT)
 
     def save(self, chat_id: str | None, text: str) -> None:
+        """Store the draft of a chat; None is the draft of a new chat."""
         with self._database.write() as db:
             if chat_id is None:
                 db.execute(

@@ -29,6 +29,7 @@ class FolderStore:
             add_folder(db, folder)
 
     def rename(self, folder_id: str, name: str) -> None:
+        """Give a folder another name."""
         with self._database.write() as db:
             db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
 

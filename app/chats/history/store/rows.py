@@ -177,4 +177,4 @@ def _record(kind: type[R], row: sqlite3.Row, readers: Readers) -> R:
 
 @cache
 def _names(kind: type[DataclassInstance]) -> tuple[str, ...]:
-    return tuple(it.name for it in fields(kind))
+    return tuple(field.name for field in fields(kind))

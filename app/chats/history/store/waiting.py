@@ -82,6 +82,7 @@ class WaitingStore:
             )
 
     def change(self, item_id: str, text: str) -> None:
+        """Replace the text of a waiting message."""
         with self._database.write() as db:
             db.execute("UPDATE waiting SET text = ? WHERE id = ?", (text, item_id))
 
@@ -98,6 +99,7 @@ class WaitingStore:
             )
 
     def remove(self, item_id: str) -> None:
+        """Remove a waiting message."""
         with self._database.write() as db:
             db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
 
@@ -127,10 +129,10 @@ class WaitingStore:
             item = waiting_of(row)
             chat_id, after = item.chat_id, item.after
             leaf = leaf_of(db, chat_id)
-            there = db.execute(
+            after_exists = db.execute(
                 "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
             ).fetchone()
-            parent = leaf if on_shown_branch or there is None else after
+            parent = leaf if on_shown_branch or after_exists is None else after
             pair = insert_turn(db, chat_id, parent, item.text, now, item.attachments)
             if parent == leaf:
                 show_leaf(db, chat_id, pair[1].id, now)

@@ -20,7 +20,7 @@ _MOST_WORDS = 9
 
 _NAMES = "title|titel|titre|título|titolo|标题|タイトル"
 _LABEL = re.compile(rf"^(?:{_NAMES})\s*[:\uff1a]\s*", re.IGNORECASE)
-_AROUND = " \t\"'`*_#>-“”„\u2018\u2019«»「」『』《》"
+_DECORATION = " \t\"'`*_#>-“”„\u2018\u2019«»「」『』《》"
 _BAD = re.compile(r"[<>{}|\\\x00-\x1f]|https?:|<\|")
 
 
@@ -50,7 +50,7 @@ def title_in(text: str, finished: bool) -> str | None:
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if not lines or not (finished or len(lines) > 1):
         return None
-    title = _LABEL.sub("", lines[0].strip(_AROUND)).strip(_AROUND).rstrip(".。:,;")
+    title = _LABEL.sub("", lines[0].strip(_DECORATION)).strip(_DECORATION).rstrip(".。:,;")
     words = title.split()
     if not any(character.isalnum() for character in title) or _BAD.search(title):
         return None

@@ -39,7 +39,7 @@ class Fork:
     ids: tuple[str, ...]
     at: int
 
-    def beside(self, step: int) -> str | None:
+    def sibling(self, step: int) -> str | None:
         """Return the sibling `step` places further on; None if there is none."""
         place = self.at + step
         return self.ids[place] if 0 <= place < len(self.ids) else None
@@ -111,29 +111,29 @@ class Tree:
         ids = self.children.get(node.parent_id, ()) if node else ()
         return Fork(ids, ids.index(message_id)) if len(ids) > 1 else None
 
-    def leaf_of(self, message_id: str, seen: Mapping[str, str]) -> str:
+    def leaf_of(self, message_id: str, last_shown: Mapping[str, str]) -> str:
         """Return the leaf of the path to show for a message: the last one shown, else the newest.
 
         Args:
-            seen: By message, the leaf that was shown with it; a leaf that no longer exists is
+            last_shown: By message, the leaf that was shown with it; a leaf that no longer exists is
                 ignored.
         """
-        leaf = seen.get(message_id, message_id)
+        leaf = last_shown.get(message_id, message_id)
         step = leaf if leaf in self.by_id and message_id in self.path(leaf) else message_id
         while below := self.children.get(step):
             step = below[-1]
         return step
 
-    def without(self, message_id: str, seen: Mapping[str, str]) -> str | None:
+    def without(self, message_id: str, last_shown: Mapping[str, str]) -> str | None:
         """Return the leaf to show once a message is removed: that of a sibling, else its parent.
 
         Args:
-            seen: By message, the leaf that was shown with it.
+            last_shown: By message, the leaf that was shown with it.
         """
         fork = self.fork(message_id)
-        beside = (fork.beside(-1) or fork.beside(1)) if fork else None
-        if beside is not None:
-            return self.leaf_of(beside, seen)
+        neighbour = (fork.sibling(-1) or fork.sibling(1)) if fork else None
+        if neighbour is not None:
+            return self.leaf_of(neighbour, last_shown)
         node = self.by_id.get(message_id)
         return node.parent_id if node else None
 
@@ -153,17 +153,17 @@ class Tree:
         begins = [ids for ids in self.children.values() if len(ids) > 1]
         roots = self.children.get(None, ())
         firsts = {first for ids in (*begins, roots) for first in ids}
-        made: dict[str, Stretch] = {}
+        stretches: dict[str, Stretch] = {}
         for node in reversed(self.nodes):
             if node.id in firsts:
-                made[node.id] = self._stretch(node, made)
-        return tuple(made[root] for root in roots)
+                stretches[node.id] = self._stretch(node, stretches)
+        return tuple(stretches[root] for root in roots)
 
-    def _stretch(self, first: Node, made: Mapping[str, Stretch]) -> Stretch:
+    def _stretch(self, first: Node, stretches: Mapping[str, Stretch]) -> Stretch:
         last, count = first.id, 1
         while len(below := self.children.get(last, ())) == 1:
             last, count = below[0], count + 1
-        return Stretch(first, count, last, tuple(made[it] for it in below))
+        return Stretch(first, count, last, tuple(stretches[child] for child in below))
 
 
 def first_words(text: str) -> str:

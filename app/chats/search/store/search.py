@@ -65,12 +65,12 @@ class Search:
         self, db: sqlite3.Connection, match: str, terms: tuple[Term, ...], limit: int
     ) -> list[Hit]:
         hits = self._titles(db, match, terms, min(limit, _TITLES))
-        told = self._told(hits)
+        titled = self._titled(hits)
         in_chat: dict[str, int] = {}
         for row in self._rows(db, "messages", _IN_MESSAGES, match):
             if len(hits) >= limit:
                 break
-            if row["parent_id"] is None and row["id"] in told:
+            if row["parent_id"] is None and row["id"] in titled:
                 continue
             in_chat[row["id"]] = in_chat.get(row["id"], 0) + 1
             if in_chat[row["id"]] <= _A_CHAT:
@@ -85,7 +85,7 @@ class Search:
         hits = [Hit(chat_of(row), None, *snippet(row["title"], terms)) for row in rows]
         return sorted(hits, key=lambda hit: hit.chat.updated, reverse=True)
 
-    def _told(self, hits: list[Hit]) -> set[str]:
+    def _titled(self, hits: list[Hit]) -> set[str]:
         """Return the chats whose title repeats their first message, so that one hit is enough.
 
         Chats whose first message was edited are excluded: their title can be of a version that is

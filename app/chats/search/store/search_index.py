@@ -57,7 +57,7 @@ _CHANGE = {
 
 
 @dataclass(frozen=True)
-class Behind:
+class SearchBacklog:
     """The progress of the index.
 
     Attributes:
@@ -88,7 +88,7 @@ class SearchIndex:
         self._only_read = only_read
         self._check()
 
-    def behind(self) -> Behind:
+    def backlog(self) -> SearchBacklog:
         """Return how far the index is behind the chats."""
         state = self._check()
         with self._database.read() as chats:
@@ -96,19 +96,20 @@ class SearchIndex:
         first = state["first_messages"] + state["first_chats"]
         left = state["messages"] + state["chats"]
         share = 1.0 if first == 0 else 1.0 - left / first
-        return Behind(max(0, last - state["changes"]), share)
+        return SearchBacklog(max(0, last - state["changes"]), share)
 
     def step(self) -> bool:
         """Index a few hundred more texts; return whether there was anything to do."""
         self._check()
         return (
-            self._take_changes()
-            or self._take_older("chats")
-            or self._take_older("messages")
+            self._index_changes()
+            or self._index_older("chats")
+            or self._index_older("messages")
             or self._forget_words()
         )
 
     def close(self) -> None:
+        """Close the database of the index."""
         self.file.close()
 
     def forget(self) -> None:
@@ -152,7 +153,7 @@ class SearchIndex:
         _note(db, "history", history)
         _note(db, "changes", last)
 
-    def _take_changes(self) -> bool:
+    def _index_changes(self) -> bool:
         with self.file.write() as db:
             done = _state(db)["changes"]
             with self._database.read() as chats:
@@ -178,7 +179,7 @@ class SearchIndex:
             chats.execute("DELETE FROM changes WHERE number <= ?", (log[-1]["number"],))
         return True
 
-    def _take_older(self, table: str) -> bool:
+    def _index_older(self, table: str) -> bool:
         """Index the next older texts.
 
         They are inserted by ascending rowid, because the index then needs no merge for each.
@@ -249,8 +250,8 @@ def _replace(
         rowids: Rows that were changed or removed.
         texts: The current texts of those that still exist.
     """
-    look, remove, insert = _CHANGE[table]
-    old = [row[0] for rowid in rowids for row in db.execute(look, (rowid,))]
+    select, remove, insert = _CHANGE[table]
+    old = [row[0] for rowid in rowids for row in db.execute(select, (rowid,))]
     new = [(rowid, *words_of(text)) for rowid, text in texts]
     db.executemany(remove, [(rowid,) for rowid in rowids])
     db.executemany(insert, new)

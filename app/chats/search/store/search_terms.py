@@ -38,12 +38,12 @@ def note_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
 
 def drop_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
     """Remove the words that were only in these texts, which have left the index."""
-    held = (
+    is_used = (
         "SELECT EXISTS (SELECT 1 FROM messages WHERE messages MATCH ?1)"
         " OR EXISTS (SELECT 1 FROM chats WHERE chats MATCH ?1)"
     )
     for term in _terms(texts):
-        if not db.execute(held, (f'"{term}"',)).fetchone()[0]:
+        if not db.execute(is_used, (f'"{term}"',)).fetchone()[0]:
             db.execute("DELETE FROM terms WHERE term = ?", (term,))
 
 

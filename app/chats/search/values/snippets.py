@@ -10,7 +10,7 @@ from app.search.words import Term
 
 _BEFORE = 40
 _LENGTH = 160
-_LOOKED_AT = 200_000
+_EXAMINED = 200_000
 """How many characters of a text are searched for the part to cut out."""
 
 _SIGNS = re.compile(r"(?<![\w*])\*{1,3}(?=\w)|(?<=[\w.,:;!?)])\*{1,3}(?![\w*])|(?<!\S)#{1,6} |`+")
@@ -21,7 +21,7 @@ Marks = tuple[tuple[int, int], ...]
 
 def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
     """Cut about 160 characters around the first term, on one line, with the terms' positions."""
-    text = text[:_LOOKED_AT]
+    text = text[:_EXAMINED]
     first = min((start for start, _ in marks_in(text, terms)), default=0)
     start = max(0, first - _BEFORE)
     if start:
@@ -29,8 +29,8 @@ def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
         start = next((m.end() for m in re.finditer(r"\s", text[:first]) if m.end() >= start), start)
     cut = _SIGNS.sub("", " ".join(text[start : start + 2 * _LENGTH].split()))
     ends = len(cut) <= _LENGTH and start + 2 * _LENGTH >= len(text)
-    shown = f"{'…' if start else ''}{cut if ends else cut[:_LENGTH].rstrip() + '…'}"
-    return shown, marks_in(shown, terms)
+    shown_text = f"{'…' if start else ''}{cut if ends else cut[:_LENGTH].rstrip() + '…'}"
+    return shown_text, marks_in(shown_text, terms)
 
 
 def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
@@ -39,9 +39,9 @@ def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
     places.append(len(text))
     found = sorted(span for term in terms for span in _spans(folded, term))
     marks: list[tuple[int, int]] = []
-    for first, behind in found:
+    for first, last in found:
         # Characters that folding removes after a letter, such as its accent, are marked with it.
-        start, end = places[first], max(places[behind - 1] + 1, places[behind])
+        start, end = places[first], max(places[last - 1] + 1, places[last])
         if marks and start <= marks[-1][1]:
             marks[-1] = (marks[-1][0], max(end, marks[-1][1]))
         else:

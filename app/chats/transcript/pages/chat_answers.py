@@ -244,7 +244,7 @@ class ChatAnswers(QObject):
             return
         from app.chats.transcript.pages.tree_dialog import TreeDialog
 
-        tree, leaf = self._branches.told(chat_id)
+        tree, leaf = self._branches.tree(chat_id)
         dialog = TreeDialog(tree, leaf, self._window)
         dialog.chosen.connect(lambda message_id: self._branches.go(chat_id, message_id))
         dialog.open()
@@ -271,7 +271,7 @@ class ChatAnswers(QObject):
 
     def _go(self, step: int, message: StoredMessage) -> None:
         fork = self._forks.get(message.id)
-        neighbour = fork.beside(step) if fork else None
+        neighbour = fork.sibling(step) if fork else None
         if neighbour is not None:
             self._branches.go(message.chat_id, neighbour)
 

@@ -14,7 +14,7 @@ from app.chats.files.pages.words import (
     description,
     drawing_of,
 )
-from app.documents.values.documents import share_told
+from app.documents.values.documents import share_of_attachment
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 
@@ -68,7 +68,7 @@ class SentFiles(QObject):
             files = self._attached()
             source_names = {source.document: source.name for source in message.sources}
             shares = [
-                share_told(files[sha256], message.sources)
+                share_of_attachment(files[sha256], message.sources)
                 for sha256 in source_names
                 if sha256 in files
             ]

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from app.documents.citations.values.context import Surroundings
 from app.documents.citations.values.outline import Numbering
-from app.documents.citations.values.places import FILE_NAME, Known, Mention, stands_there
+from app.documents.citations.values.places import FILE_NAME, Known, Mention, is_at_named_places
 from app.documents.citations.values.quotes import Quote, quotes_in, readings
 from app.documents.citations.values.source import SearchedText
 from app.documents.values.documents import AttachedFile, Document, LocationKind, TextSpan
@@ -77,15 +77,16 @@ class CheckedAnswer:
     gone: tuple[str, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
-        return sum(it.verdict == verdict for it in self.citations)
+        """Return the number of citations with this verdict."""
+        return sum(citation.verdict == verdict for citation in self.citations)
 
 
 class CitationCheck:
     """Checks quotes against files; prepares each file once."""
 
     def __init__(self, files: Sequence[AttachedFile]) -> None:
-        self._files = [_File(it) for it in files]
-        self._known = Known(lambda: [it.outline for it in self._files])
+        self._files = [_File(file) for file in files]
+        self._known = Known(lambda: [file.outline for file in self._files])
         self._names = {
             name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
             for name in sorted(_names_of(files), key=len, reverse=True)
@@ -94,47 +95,49 @@ class CitationCheck:
     def check(self, answer: str) -> tuple[Citation, ...]:
         """Check the quotes in an answer, in order."""
         quotes = quotes_in(answer)
-        around = Surroundings(answer, quotes, self._known)
-        checked = (self._checked(answer, it, around) for it in quotes)
-        return tuple(it for it in checked if it is not None)
+        surroundings = Surroundings(answer, quotes, self._known)
+        checked = (self._checked(answer, quote, surroundings) for quote in quotes)
+        return tuple(citation for citation in checked if citation is not None)
 
     def find(self, words: str) -> tuple[Citation, ...]:
         """Search for words, and return the first occurrence in each file."""
         found = []
-        for it in self._files:
-            start, end = next(it.source.find(words), (0, 0))
-            if spans := tuple(it.document.spans(start, end)):
-                found.append(Citation(words, 0, len(words), "found", it.name, it.sha256, spans))
+        for file in self._files:
+            start, end = next(file.source.find(words), (0, 0))
+            if spans := tuple(file.document.spans(start, end)):
+                found.append(Citation(words, 0, len(words), "found", file.name, file.sha256, spans))
         return tuple(found)
 
-    def _checked(self, answer: str, quote: Quote, around: Surroundings) -> Citation | None:
+    def _checked(self, answer: str, quote: Quote, surroundings: Surroundings) -> Citation | None:
         """Return the best verdict on any reading of a quote; None if it is only advice."""
-        tried = [self._read(it, around) for it in readings(answer, quote)]
-        best = min(tried, key=lambda it: _BEST.index(it.verdict))
+        tried = [self._read(reading, surroundings) for reading in readings(answer, quote)]
+        best = min(tried, key=lambda citation: _BEST.index(citation.verdict))
         if best.verdict == "not_found":
             return None if quote.is_doubtful else tried[-1]
         return best
 
-    def _read(self, quote: Quote, around: Surroundings) -> Citation:
-        before, behind = around.beside(quote)
-        named = self._named(behind) or self._named(before)
+    def _read(self, quote: Quote, surroundings: Surroundings) -> Citation:
+        before, after = surroundings.text_around(quote)
+        named = self._named(after) or self._named(before)
         places: list[Mention] | None = None
         best = Citation(quote.words, quote.start, quote.end, "not_found")
-        for it in self._files:
-            for count, (start, end) in enumerate(it.source.find(quote.words)):
-                spans = tuple(it.document.spans(start, end))
+        for file in self._files:
+            for count, (start, end) in enumerate(file.source.find(quote.words)):
+                spans = tuple(file.document.spans(start, end))
                 if not spans or (len(spans) > 1 and spans[0].place.kind not in _ONE_TEXT):
                     continue
                 if places is None:
-                    places = around.places_of(quote)
+                    places = surroundings.places_of(quote)
                 verdict: Verdict = "elsewhere"
-                called = _called(it.name) | {spans[0].place.attached[0].casefold()}
+                called = _called(file.name) | {spans[0].place.attached[0].casefold()}
                 if named is None or not named.isdisjoint(called):
-                    stands = stands_there(places, it.document, it.outline, spans, start, end)
+                    stands = is_at_named_places(
+                        places, file.document, file.outline, spans, start, end
+                    )
                     verdict = _VERDICTS[stands]
                 if _BEST.index(verdict) < _BEST.index(best.verdict):
                     best = Citation(
-                        quote.words, quote.start, quote.end, verdict, it.name, it.sha256, spans
+                        quote.words, quote.start, quote.end, verdict, file.name, file.sha256, spans
                     )
                 if verdict == "found" or count >= _MOST_FINDS:
                     break

@@ -84,11 +84,11 @@ class Surroundings:
         self._answer = answer
         self._known = known
         self._mentions = lru_cache(_REMEMBERED)(lambda text: mentions(text, known))
-        borders = [it for it in quotes if not self._is_title(it)]
-        self._begins = [it.end for it in borders]
-        self._ends = [it.start for it in borders]
+        borders = [quote for quote in quotes if not self._is_title(quote)]
+        self._begins = [border.end for border in borders]
+        self._ends = [border.start for border in borders]
 
-    def beside(self, quote: Quote) -> tuple[str, str]:
+    def text_around(self, quote: Quote) -> tuple[str, str]:
         """Return the words before and after a quote that belong to its sentence."""
         answer = self._answer
         begin = self._begin(quote)
@@ -97,9 +97,9 @@ class Surroundings:
         before = answer[max(begin, quote.start - _NAMED_WITHIN) : quote.start]
         if begin and quote.start - begin <= _NAMED_WITHIN and (own := _BRACKETS.match(before)):
             before = before[own.end() :]  # these brackets belong to the previous quote
-        behind = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
-        return _same_sentence_before(before), _same_sentence_behind(
-            behind, is_block=quote.is_block, is_last=end == len(answer)
+        after = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
+        return _same_sentence_before(before), _same_sentence_after(
+            after, is_block=quote.is_block, is_last=end == len(answer)
         )
 
     def places_of(self, quote: Quote) -> list[Mention]:
@@ -108,14 +108,17 @@ class Surroundings:
         Places that directly follow the quote count first, then those before it. If its sentence
         names none, the table row counts, then the previous sentence, then the heading above.
         """
-        before, behind = self.beside(quote)
+        before, after = self.text_around(quote)
         if row := self._row(quote):
-            cell_before, cell_behind = before.rpartition("\t")[2], behind.partition("\t")[0]
-            own = self._in_sentence(cell_before, cell_behind)
+            cell_before, cell_after = before.rpartition("\t")[2], after.partition("\t")[0]
+            own = self._in_sentence(cell_before, cell_after)
             return own or row
         return (
-            self._in_sentence(before, behind)
-            or [replace(it, is_certain=False) for it in self._sentence_before(quote, before)]
+            self._in_sentence(before, after)
+            or [
+                replace(mention, is_certain=False)
+                for mention in self._sentence_before(quote, before)
+            ]
             or self._above(quote)
         )
 
@@ -124,18 +127,18 @@ class Surroundings:
         at = bisect.bisect_right(self._begins, quote.start) - 1
         return self._begins[at] if at >= 0 else 0
 
-    def _in_sentence(self, before: str, behind: str) -> list[Mention]:
-        ahead, following = self._mentions(before), self._mentions(behind)
+    def _in_sentence(self, before: str, after: str) -> list[Mention]:
+        ahead, following = self._mentions(before), self._mentions(after)
         if not following:
             return ahead
         if not ahead:
             return following
-        lead = behind[: following[0].start]
+        lead = after[: following[0].start]
         is_close = other_words(lead) <= 1 and not re.search(r"\b(?:and|und|or|oder)\b|\n", lead)
         if not is_close:
             return ahead
-        labels = {it.label for it in following}
-        return [*(it for it in ahead if it.label not in labels), *following]
+        labels = {mention.label for mention in following}
+        return [*(mention for mention in ahead if mention.label not in labels), *following]
 
     def _sentence_before(self, quote: Quote, before: str) -> list[Mention]:
         """Return the last place named earlier in the paragraph, back to the previous quote."""
@@ -165,7 +168,10 @@ class Surroundings:
                     return []
                 continue
             if found := self._mentions(block):
-                return [it if _is_labelled(it) else replace(it, is_certain=False) for it in found]
+                return [
+                    mention if _is_labelled(mention) else replace(mention, is_certain=False)
+                    for mention in found
+                ]
             if is_heading and not introduces:
                 return []
         return []
@@ -228,13 +234,13 @@ class Surroundings:
         )
 
 
-def _is_labelled(it: Mention) -> bool:
-    return it.label not in {"vague", "title"}
+def _is_labelled(mention: Mention) -> bool:
+    return mention.label not in {"vague", "title"}
 
 
 def _same_sentence_before(text: str) -> str:
     """Return the part of the text before a quote that belongs to its sentence or introduces it."""
-    ends = [it.end() for it in _SENTENCE_END.finditer(text)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     rest = text[ends[-1] :] if ends else text
     if rest.strip(_LIST_MARKS):
         return rest
@@ -242,7 +248,7 @@ def _same_sentence_before(text: str) -> str:
     return line if line.endswith(":") or not other_words(line) else rest
 
 
-def _same_sentence_behind(text: str, *, is_block: bool = False, is_last: bool = False) -> str:
+def _same_sentence_after(text: str, *, is_block: bool = False, is_last: bool = False) -> str:
     """Return the part of the text after a quote that belongs to its sentence or names its place.
 
     Args:

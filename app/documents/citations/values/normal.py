@@ -60,7 +60,7 @@ def _special(one_space: str) -> re.Pattern[str]:
         rf"|(?P<range>(?<=\w)[-\u2010][ \t]*\n[\s{HIDDEN}]*(?=\w))"
         r"|(?P<cell>[ \t]++\|[ \t|]*+|(?:\A|(?<=\n))\|[ \t|]*+)"
         rf"|(?P<space>[^\S ]\s*| \s+{one_space})"
-        rf"|(?P<mark>[{''.join(it for it in _MARKS if len(it) == 1)}]|\u017ft)"
+        rf"|(?P<mark>[{''.join(mark for mark in _MARKS if len(mark) == 1)}]|\u017ft)"
         r"|(?P<composed>.[\u0300-\u036f]+)"
         r"|(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+|\^[{(][-+\u2212]?\w{1,9}[)}]|\^\u2212)"
         r"|(?P<index>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎]+|(?<=\w)_[{(][-+\u2212]?\w{1,9}[)}])"
@@ -90,16 +90,16 @@ def _space(found: re.Match[str]) -> str:
     """Return the normal form of white space: none next to a letter of a script without spaces."""
     if CELL in found[0] and "\n" not in found[0]:
         return CELL
-    before, behind = (
-        _beside(found.string, found.start() - 1, -1),
-        _beside(found.string, found.end(), 1),
+    before, after = (
+        _neighbour(found.string, found.start() - 1, -1),
+        _neighbour(found.string, found.end(), 1),
     )
-    if is_numeral(before) and is_numeral(behind):
+    if is_numeral(before) and is_numeral(after):
         return " "
-    return "" if _IS_WIDE.match(before) or _IS_WIDE.match(behind) else " "
+    return "" if _IS_WIDE.match(before) or _IS_WIDE.match(after) else " "
 
 
-def _beside(text: str, at: int, step: int) -> str:
+def _neighbour(text: str, at: int, step: int) -> str:
     """Return the nearest character that is not hidden; "" at an end of the text.
 
     Args:
@@ -136,7 +136,7 @@ def is_numeral(character: str) -> bool:
     return bool(character) and (character.isdigit() or character in _NUMERALS)
 
 
-def seen(text: str) -> str:
+def as_shown(text: str) -> str:
     """Remove the placeholders of hidden characters."""
     return text.replace(HIDDEN, "").replace(ADDRESS, "")
 
@@ -179,7 +179,7 @@ def _hidden_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     opened: dict[str, tuple[int, int]] = {}
     for found in _MARKUP.finditer(text, start, end):
         place = found.span()
-        code = next((it for it in opened if it[0] == "`"), "")
+        code = next((mark for mark in opened if mark[0] == "`"), "")
         if found["blank"]:
             opened.clear()
         elif found["quoted"]:
@@ -198,9 +198,9 @@ def _emphasis(
     text: str, run: str, place: tuple[int, int], opened: dict[str, tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
     """Return the spans of a run of marks and of the run it closes, or record that it can open."""
-    before, behind = text[place[0] - 1 : place[0]], text[place[1] : place[1] + 1]
-    if run in opened and not before.isspace() and not behind.isalnum():
+    before, after = text[place[0] - 1 : place[0]], text[place[1] : place[1] + 1]
+    if run in opened and not before.isspace() and not after.isalnum():
         return opened.pop(run), place
-    if behind and not behind.isspace() and not before.isalnum():
+    if after and not after.isspace() and not before.isalnum():
         opened[run] = place
     return ()

@@ -117,6 +117,7 @@ class Line:
 
     @property
     def end(self) -> int:
+        """The position after the last character."""
         return self.start + len(self.text)
 
 
@@ -179,15 +180,15 @@ class NumberReader:
         self._titles: dict[tuple[str, Number], str] = {}
         self._under_heading = False
         everything = [
-            (it, found)
-            for it in lines
-            if (found := _candidate(it)) or it.title is not None or it.starts_anew
+            (line, found)
+            for line in lines
+            if (found := _candidate(line)) or line.title is not None or line.starts_anew
         ]
         self._begin_lists = _begin_lists(found for _, found in everything if found)
         for line, found in everything:
-            self._take(line, found)
+            self._read_line(line, found)
 
-    def _take(self, line: Line, found: _Candidate | None) -> None:
+    def _read_line(self, line: Line, found: _Candidate | None) -> None:
         if line.starts_anew:
             self._entries = []
         entry = self._entry(found) if found else None
@@ -229,7 +230,7 @@ class NumberReader:
         entries = self._entries
         if entry.group == "annex":
             entries.clear()
-        same = [at for at, it in enumerate(entries) if it.style == entry.style]
+        same = [at for at, previous in enumerate(entries) if previous.style == entry.style]
         # In a table of contents dots and a page number follow the heading.
         title = words.rstrip("0123456789").rstrip(" .…\t").casefold()
         if entry.is_decimal:
@@ -241,7 +242,7 @@ class NumberReader:
             while entries and not entries[-1].label:
                 entries.pop()
         elif same and _order(entry) == 1:
-            entry = self._begun_anew(entry, same[0], title)
+            entry = self._restarted(entry, same[0], title)
         elif same:
             fitting = [at for at in same if _order(entries[at]) + 1 == _order(entry)]
             at = fitting[-1] if fitting else same[0]
@@ -250,7 +251,7 @@ class NumberReader:
         self._titles.setdefault((entry.style, entry.number), title)
         entries.append(entry)
 
-    def _begun_anew(self, entry: _Entry, first: int, title: str) -> _Entry:
+    def _restarted(self, entry: _Entry, first: int, title: str) -> _Entry:
         """Return the first number of a list that is written like a list still open.
 
         It can be a nested list, unless the headings show that it is not.
@@ -263,7 +264,7 @@ class NumberReader:
         return replace(entry, is_sure=False)
 
     def _mark(self, line: Line) -> None:
-        is_sure = not self._under_heading and all(it.is_sure for it in self._entries)
+        is_sure = not self._under_heading and all(entry.is_sure for entry in self._entries)
         following = _next_within_line(self._entries[-1]) if not self._under_heading else None
         self.marks.append(
             Mark(line.start, line.end, tuple(_steps(self._entries)), is_sure, following)
@@ -309,14 +310,16 @@ def _begin_lists(found: Iterable[_Candidate]) -> set[int]:
     """Return the ids of the first numbers that others follow, possibly after a nested list."""
     last: dict[str, _Candidate] = {}
     begin: set[int] = set()
-    for it in reversed([it for it in found if it.value and it.begins]):
-        style = it.style.replace("i", "a").replace("I", "A")
+    for candidate in reversed(
+        [candidate for candidate in found if candidate.value and candidate.begins]
+    ):
+        style = candidate.style.replace("i", "a").replace("I", "A")
         if following := last.get(style):
-            first = _class_of(it.value)
-            goes_on = following.value == it.value == first and id(following) in begin
+            first = _class_of(candidate.value)
+            goes_on = following.value == candidate.value == first and id(following) in begin
             if goes_on or following.value in _NEXT[first]:
-                begin.add(id(it))
-        last[style] = it
+                begin.add(id(candidate))
+        last[style] = candidate
     return begin
 
 
@@ -346,9 +349,9 @@ def _bare_entry(value: str, style: str, entries: list[_Entry]) -> _Entry:
     is_letter = False
     if len(value) == 1:
         is_letter = value not in "ivxIVX" or any(
-            it.style == style.replace(_class_of(value), "a" if value.islower() else "A", 1)
-            and it.number == (chr(ord(value.lower()) - 1),)
-            for it in entries
+            entry.style == style.replace(_class_of(value), "a" if value.islower() else "A", 1)
+            and entry.number == (chr(ord(value.lower()) - 1),)
+            for entry in entries
         )
         kind = "aA" if is_letter else "iI"
         style = style.replace(_class_of(value), kind[value.isupper()], 1)
@@ -375,17 +378,18 @@ def _follows(entry: _Entry, entries: list[_Entry], *, skips: bool = False) -> bo
     if not entry.is_decimal:
         most = _MOST_SKIPPED if skips else 1
         return any(
-            it.style == entry.style and 0 < _order(entry) - _order(it) <= most for it in entries
+            previous.style == entry.style and 0 < _order(entry) - _order(previous) <= most
+            for previous in entries
         )
     number = entry.number
-    if number[-1] == "1" and any(it.number == number[:-1] for it in entries):
+    if number[-1] == "1" and any(entry.number == number[:-1] for entry in entries):
         return True
     return any(
-        len(it.number) >= len(number)
-        and it.number[: len(number) - 1] == number[:-1]
-        and it.number[len(number) - 1].isdecimal()
-        and int(number[-1]) == int(it.number[len(number) - 1]) + 1
-        for it in entries
+        len(entry.number) >= len(number)
+        and entry.number[: len(number) - 1] == number[:-1]
+        and entry.number[len(number) - 1].isdecimal()
+        and int(number[-1]) == int(entry.number[len(number) - 1]) + 1
+        for entry in entries
     )
 
 
@@ -420,7 +424,7 @@ def _steps(entries: list[_Entry]) -> Iterator[NumberPart]:
             chain = []
         if len(number) > 1 and chain:
             if number[: len(chain)] == chain:
-                yield from (NumberPart(it) for it in number[len(chain) :])
+                yield from (NumberPart(part) for part in number[len(chain) :])
                 chain = number
                 continue
             chain = []

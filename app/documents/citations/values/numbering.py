@@ -55,7 +55,7 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
         Überschrift(?:en)? folios? volumes? vol\. Band Bd\. minutes? blocks?"""),
 )  # fmt: skip
 
-LABEL: Final = "(?i:" + "|".join("|".join(it.split()) for _, _, it in _LABELS) + ")"
+LABEL: Final = "(?i:" + "|".join("|".join(label.split()) for _, _, label in _LABELS) + ")"
 """Matches every label; to be used after a word border."""
 TO_NUMBER: Final = r"(?:\s*(?:(?i:no\.|nr\.|numbere?d?|nummer)|[#:]))?(?:\s+|(?=[\d(])|(?<=\W))"
 """Matches the text between a label and its number."""
@@ -87,7 +87,7 @@ NUMBER: Final = (
 _PARTS: Final = re.compile(rf"[{HAN}]+|\d+|[A-Za-z]+")
 _ROMAN: Final = re.compile(r"(?:C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))")
 _ROMAN_DIGITS: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_HAN_DIGITS: Final = {it: at for at, it in enumerate("零一二三四五六七八九")} | {"\u3007": 0}
+_HAN_DIGITS: Final = {digit: at for at, digit in enumerate("零一二三四五六七八九")} | {"\u3007": 0}
 _HAN_TENS: Final = {"十": 10, "百": 100}
 
 Number = tuple[str, ...]
@@ -101,8 +101,8 @@ def label_of(words: str) -> tuple[Group, str]:
 
 def number_of(text: str) -> Number:
     """Read a number matched by `NUMBER`."""
-    parts = [it[0] for it in _PARTS.finditer(text)]
-    return tuple(_part(it) for it in parts)
+    parts = [match[0] for match in _PARTS.finditer(text)]
+    return tuple(_part(part) for part in parts)
 
 
 def _part(text: str) -> str:
@@ -117,10 +117,10 @@ def _part(text: str) -> str:
 
 def roman(text: str) -> int:
     """Return the value of a Roman numeral."""
-    values = [_ROMAN_DIGITS[it] for it in text.upper()]
+    values = [_ROMAN_DIGITS[digit] for digit in text.upper()]
     return sum(
-        -it if it < following else it
-        for it, following in zip(values, [*values[1:], 0], strict=True)
+        -value if value < following else value
+        for value, following in zip(values, [*values[1:], 0], strict=True)
     )
 
 

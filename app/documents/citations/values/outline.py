@@ -41,7 +41,7 @@ class Numbering:
         self._headings = read.headings
         if is_table:
             self._headings = sorted(self._places().items())
-        self._starts = [it.start for it in self._marks]
+        self._starts = [mark.start for mark in self._marks]
         self._chains = {
             (label, chain[:length])
             for mark in self._marks
@@ -64,9 +64,9 @@ class Numbering:
     def _lines(self) -> Iterator[Line]:
         places = self._places()
         apart = {
-            self._document.start_of(it.place.number)
-            for it in self._document.sections
-            if it.place.kind in _APART
+            self._document.start_of(section.place.number)
+            for section in self._document.sections
+            if section.place.kind in _APART
         }
         before = ""
         for found in _LINE.finditer(self._text):
@@ -79,9 +79,9 @@ class Numbering:
     def _places(self) -> dict[int, str]:
         """Return the titles of the document's places by the positions where they begin."""
         return {
-            self._document.start_of(it.place.number): it.place.title
-            for it in self._document.sections
-            if it.place.title
+            self._document.start_of(section.place.number): section.place.title
+            for section in self._document.sections
+            if section.place.title
         }
 
     def stands_under(
@@ -101,8 +101,8 @@ class Numbering:
         """
         if group == "caption":
             is_there = any(
-                (label, number) == (name, its) and first <= start <= last
-                for name, its, first, last in self._captions
+                (label, number) == (name, other) and first <= start <= last
+                for name, other, first, last in self._captions
             )
             return "yes" if is_there else "unknown"
         if group == "fine":
@@ -137,15 +137,15 @@ class Numbering:
         """Return whether the text under a heading extends to another position."""
         place = next(self._document.spans(heading, heading + 1), None)
         if place and place.place.kind in _APART:
-            ours = {it.place.number for it in self._document.spans(start, end)}
-            if place.place.number not in ours:
+            places = {span.place.number for span in self._document.spans(start, end)}
+            if place.place.number not in places:
                 return "no"
         at = bisect.bisect_right(self._heading_starts, start) - 1
         if at < 0 or self._heading_starts[at] <= heading:
             return "unknown" if self._has_lone_line(heading, start) else "yes"
-        here, there = self._mark_at(start), self._mark_at(heading)
-        if here and there and there.start == heading and here.is_sure:
-            return "yes" if here.steps[: len(there.steps)] == there.steps else "no"
+        mark, heading_mark = self._mark_at(start), self._mark_at(heading)
+        if mark and heading_mark and heading_mark.start == heading and mark.is_sure:
+            return "yes" if mark.steps[: len(heading_mark.steps)] == heading_mark.steps else "no"
         return "unknown"
 
     def _under(

@@ -144,7 +144,7 @@ _LOOSE_TITLES: Final = re.compile(
 _BEFORE_NOUN: Final = re.compile(
     rf"\b(?P<title>{_CAPITALISED})[\s-]+(?:{_NOUN}|{_LOOSE_NOUN})\b(?!\s*\d)"
 )
-_BEHIND_DASH: Final = re.compile(r"\A\s*(?:[–—]|--?)\s*([^\n]{3,80}?)[\s.]*\Z")
+_AFTER_DASH: Final = re.compile(r"\A\s*(?:[–—]|--?)\s*([^\n]{3,80}?)[\s.]*\Z")
 _UNKNOWN_TITLE: Final = re.compile(rf"\b[Uu]nder\s+{_CAPITALISED}(?=\s*[,:])")
 _CELL: Final = re.compile(
     r"(?:\A|[(\[]|\b(?i:in|cell)\s)\s*[A-Z]{1,2}\d{1,5}(?::[A-Z]{1,2}\d{1,5})?\s*(?:[:)\]]|\Z)"
@@ -173,7 +173,7 @@ _ENDINGS: Final = (
 )
 FILE_NAME: Final = re.compile(r"[^\s\[\](){}<>“”„«»\"',;:/\\]+" + _ENDINGS, re.IGNORECASE)
 """Matches a file name; a name with spaces is only recognised if there is such a file."""
-_BEHIND_NAME: Final = re.compile(
+_AFTER_NAME: Final = re.compile(
     _ENDINGS + r"\s*[:,]\s*(\d{1,6})\s*(?:[)\]]|$)", re.IGNORECASE | re.MULTILINE
 )
 
@@ -227,22 +227,24 @@ class Known:
         self._outlines = outlines
 
     def title(self, title: str) -> bool:
-        return any(it.has_title(title) for it in self._outlines())
+        """Return whether a document has a heading with this title."""
+        return any(outline.has_title(title) for outline in self._outlines())
 
     def number(self, number: Number) -> bool:
-        return any(it.has_number(number) for it in self._outlines())
+        """Return whether a document has a heading with this number."""
+        return any(outline.has_number(number) for outline in self._outlines())
 
 
 def mentions(text: str, known: Known) -> list[Mention]:
     """Return the places that a text names, in order."""
     found = list(_numbered(text))
-    taken = [(it.start, it.end) for it in found]
+    ranges = [(mention.start, mention.end) for mention in found]
     for more in (_ordinals(text), _titled(text, known), _bare(text, known), _vague(text)):
-        for it in more:
-            if not any(it.start < end and it.end > start for start, end in taken):
-                found.append(it)
-                taken.append((it.start, it.end))
-    return sorted(found, key=lambda it: it.start)
+        for mention in more:
+            if not any(mention.start < end and mention.end > start for start, end in ranges):
+                found.append(mention)
+                ranges.append((mention.start, mention.end))
+    return sorted(found, key=lambda mention: mention.start)
 
 
 def other_words(text: str) -> int:
@@ -253,7 +255,7 @@ def other_words(text: str) -> int:
     return len(re.findall(r"\w+", rest))
 
 
-def stands_there(
+def is_at_named_places(
     named: Iterable[Mention], document: Document, outline: Numbering, spans: Sequence[TextSpan],
     start: int, end: int,
 ) -> Answer:  # fmt: skip
@@ -265,12 +267,12 @@ def stands_there(
         end: The character after its last.
     """
     by_label: dict[str, set[Answer]] = {}
-    in_annex = any(it.group == "annex" for it in named)
-    for it in named:
-        answer = _stands(it, document, outline, spans, start, end, in_annex=in_annex)
-        if answer == "no" and not it.is_certain:
+    in_annex = any(mention.group == "annex" for mention in named)
+    for mention in named:
+        answer = _stands(mention, document, outline, spans, start, end, in_annex=in_annex)
+        if answer == "no" and not mention.is_certain:
             answer = "unknown"
-        by_label.setdefault(it.label, set()).add(answer)
+        by_label.setdefault(mention.label, set()).add(answer)
     if any(answers == {"no"} for answers in by_label.values()):
         return "no"
     return "yes" if all(answers == {"yes"} for answers in by_label.values()) else "unknown"
@@ -283,21 +285,21 @@ def _stands(
     if named.label == "vague":
         return "unknown"
     if named.label == "title":
-        is_here = any(span.place.title.casefold() == named.title.casefold() for span in spans)
-        return "yes" if is_here else outline.stands_under_title(named.title, start, end)
+        is_on_page = any(span.place.title.casefold() == named.title.casefold() for span in spans)
+        return "yes" if is_on_page else outline.stands_under_title(named.title, start, end)
     kind = spans[0].place.kind
     counted = _counted(named, document)
     attached, page = spans[0].place.attached
-    here = {page} if attached else {span.place.number for span in spans}
-    is_here = not here.isdisjoint(counted)
+    pages = {page} if attached else {span.place.number for span in spans}
+    is_on_page = not pages.isdisjoint(counted)
     if named.group == "page":
         is_known = (page if attached else kind in _WITH_PAGES) and counted
-        return "yes" if is_here else "no" if is_known else "unknown"
-    if named.label in {"section", "chapter"} and kind in _WITH_SECTIONS and is_here:
+        return "yes" if is_on_page else "no" if is_known else "unknown"
+    if named.label in {"section", "chapter"} and kind in _WITH_SECTIONS and is_on_page:
         return "yes"
     answers = {
-        outline.stands_under(named.group, named.label, it, start, end, in_annex=in_annex)
-        for it in named.numbers
+        outline.stands_under(named.group, named.label, number, start, end, in_annex=in_annex)
+        for number in named.numbers
     }
     if answers == {"unknown"} and counted and _COUNTED_BY_US.get(kind) == named.label:
         return "no"  # the model is given these numbers
@@ -306,37 +308,41 @@ def _stands(
 
 def _counted(named: Mention, document: Document) -> set[int]:
     """Return the place's numbers that can be numbers of pages or sections."""
-    numbers = {int(it[0]) for it in named.numbers if len(it) == 1 and _IS_COUNT.fullmatch(it[0])}
+    numbers = {
+        int(number[0])
+        for number in named.numbers
+        if len(number) == 1 and _IS_COUNT.fullmatch(number[0])
+    }
     return {len(document.sections)} if _LAST in numbers else numbers
 
 
 def _numbered(text: str) -> Iterator[Mention]:
     """Yield the labelled places, with those that belong together joined."""
     last: Mention | None = None
-    for it in _labelled(text):
+    for mention in _labelled(text):
         if last is None:
-            last = it
+            last = mention
             continue
-        between = text[last.end : it.start]
+        between = text[last.end : mention.start]
         if (
-            it.group in {"item", "fine"}
+            mention.group in {"item", "fine"}
             and last.group in {"main", "item"}
             and (_APART.fullmatch(between) and len(last.numbers) == 1)
         ):
-            last = _below(last, it, it.end)
+            last = _below(last, mention, mention.end)
         elif (
             last.group in {"item", "fine"}
-            and it.group in {"main", "item"}
-            and (between.strip() and _OF.fullmatch(between) and len(it.numbers) == 1)
-            and it.label != last.label
+            and mention.group in {"main", "item"}
+            and (between.strip() and _OF.fullmatch(between) and len(mention.numbers) == 1)
+            and mention.label != last.label
         ):
-            last = replace(_below(it, last, it.end), start=last.start)
+            last = replace(_below(mention, last, mention.end), start=last.start)
         else:
             yield last
-            last = it
+            last = mention
     if last is not None:
         yield last
-    for name in _BEHIND_NAME.finditer(text):
+    for name in _AFTER_NAME.finditer(text):
         yield Mention(name.start(1), name.end(1), "page", "page", ((name[1],),))
 
 
@@ -344,7 +350,7 @@ def _below(one: Mention, other: Mention, end: int) -> Mention:
     """Join two places if the second is part of the first, as in “§ 3 Abs. 2”."""
     (number,) = one.numbers
     parts = other.numbers if other.group == "item" else ((f"{other.label} {other.numbers[0]}",),)
-    return replace(one, end=end, numbers=tuple((*number, *it) for it in parts))
+    return replace(one, end=end, numbers=tuple((*number, *part) for part in parts))
 
 
 def _labelled(text: str) -> Iterator[Mention]:
@@ -373,15 +379,15 @@ def _labelled(text: str) -> Iterator[Mention]:
             yield Mention(*found.span(), group, label, numbers, is_certain=not is_law)
 
 
-def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
+def _is_number(number: str, group: Group, label: str, after: str) -> bool:
     """Return whether a letter after a label is a number, and not a word such as “a” or “I”."""
-    if any(it.isdigit() for it in number) or number.startswith("("):
+    if any(character.isdigit() for character in number) or number.startswith("("):
         return True
     if number.islower():
         return label == "letter" or len(number) > 1
     if group == "annex" or label == "letter":
         return True
-    return number not in {"A", "I"} or not _PROSE.match(behind)
+    return number not in {"A", "I"} or not _PROSE.match(after)
 
 
 IS_NUMBER_OF: Final = re.compile(r"(?:nos?\.|numbers?|Nrn?\.|Nummern?)\Z", re.IGNORECASE)
@@ -400,7 +406,7 @@ def _listed(text: str, most: int) -> Iterator[Number]:
         number = number_of(found[2])
         is_range = last and found[1] and _RANGE_SIGN.fullmatch(found[1].strip())
         if last and is_range and last[:-1] == number[:-1]:
-            yield from ((*last[:-1], it) for it in _between(last[-1], number[-1], most))
+            yield from ((*last[:-1], step) for step in _between(last[-1], number[-1], most))
         yield number
         last = number
 
@@ -423,7 +429,9 @@ def _ordinals(text: str) -> Iterator[Mention]:
         elif word.startswith(("last", "final", "letzt")):
             number = _LAST
         else:
-            number = next((at for at, it in enumerate(_NTH_WORDS, 1) if word.startswith(it)), 0)
+            number = next(
+                (at for at, prefix in enumerate(_NTH_WORDS, 1) if word.startswith(prefix)), 0
+            )
         if number and (group == "page" or (number > 0 and _DIVISION.fullmatch(found["label"]))):
             yield Mention(*found.span(), group, label, ((str(number),),))
         elif label not in {"point", "step", "rule"} and not _IS_TERM.match(found["label"]):
@@ -438,7 +446,7 @@ def _titled(text: str, known: Known) -> Iterator[Mention]:
             if len(title) > 1:
                 yield _title(found, title)
             continue
-        quoted = next(filter(None, (found[f"title{it}"] for it in "123")))
+        quoted = next(filter(None, (found[f"title{group}"] for group in "123")))
         title = quoted if known.title(quoted) else _LEADING_NUMBER.sub("", quoted).strip()
         is_named = _SURE_TITLE.match(found[0]) or found["title3"]
         if not FILE_NAME.search(quoted) and (is_named or known.title(title)):
@@ -462,7 +470,7 @@ def _known_titles(text: str, known: Known) -> Iterator[Mention]:
     for found in _BEFORE_NOUN.finditer(text):
         if known.title(found["title"]):
             yield _title(found, found["title"])
-    for found in (*_IN_BRACKETS.finditer(text), *_BEHIND_DASH.finditer(text)):
+    for found in (*_IN_BRACKETS.finditer(text), *_AFTER_DASH.finditer(text)):
         for part in re.split(r"[,;–—]", found[1]):
             title = _LEADING_NUMBER.sub("", part.strip())
             if known.title(title):

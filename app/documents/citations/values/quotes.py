@@ -15,7 +15,7 @@ _LONGEST: Final = 5000
 _INNER: Final = "(?:[^“”„]|“[^“”„]*”|„[^“”„]*[“”])"
 """The content of a quote: words, and inner quotes with marks of their own."""
 _NO_LETTER_BEFORE: Final = rf"(?<![^\W{UNSPACED}])"
-_NO_LETTER_BEHIND: Final = rf"(?![^\W{UNSPACED}])"
+_NO_LETTER_AFTER: Final = rf"(?![^\W{UNSPACED}])"
 _QUOTE: Final = re.compile(
     rf"“({_INNER}{{4,{_LONGEST}}})”|„({_INNER}{{4,{_LONGEST}}}?)[“”]"
     + "".join(
@@ -24,15 +24,15 @@ _QUOTE: Final = re.compile(
     )
     + rf"|«([^«»]{{4,{_LONGEST}}})»|»([^«»]{{4,{_LONGEST}}})«"
     rf"|\u2039([^\u2039\u203a]{{4,{_LONGEST}}})\u203a|\u203a([^\u2039\u203a]{{4,{_LONGEST}}})\u2039"
-    rf'|{_NO_LETTER_BEFORE}"([^"\n\t]{{4,{_LONGEST}}})"{_NO_LETTER_BEHIND}'
+    rf'|{_NO_LETTER_BEFORE}"([^"\n\t]{{4,{_LONGEST}}})"{_NO_LETTER_AFTER}'
     rf"|{_NO_LETTER_BEFORE}(?P<single>['\u2018\u201a])(?=\S)(?!\d\ds|(?:tis|twas|em|n|til|cause)\b)"
 )
 _SINGLE_ENDS: Final = {
     "\u2018": re.compile(
-        rf"(?<=\S)’{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}\u2018(?=\S)|\n\n)"
+        rf"(?<=\S)’{_NO_LETTER_AFTER}|(?P<no>{_NO_LETTER_BEFORE}\u2018(?=\S)|\n\n)"
     ),
-    "\u201a": re.compile(rf"(?<=\S)[\u2018’]{_NO_LETTER_BEHIND}|(?P<no>\u201a(?=\w)|\n\n)"),
-    "'": re.compile(rf"(?<=\S)'{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}'(?=\S)|\n)"),
+    "\u201a": re.compile(rf"(?<=\S)[\u2018’]{_NO_LETTER_AFTER}|(?P<no>\u201a(?=\w)|\n\n)"),
+    "'": re.compile(rf"(?<=\S)'{_NO_LETTER_AFTER}|(?P<no>{_NO_LETTER_BEFORE}'(?=\S)|\n)"),
 }
 """Where a quote between single marks can end; the group `no` shows that it does not."""
 _POSSESSIVE: Final = re.compile(r"[sxzSXZ][’'] [^\W\d_A-ZÄÖÜ]")
@@ -52,7 +52,7 @@ _BEGINS_WITH_MARK: Final = re.compile(r"[\s*_\-•]*[“„«»\"「『\u2039\u2
 _INNER_QUOTES: Final = re.compile(r"“[^“”]*”|„[^“”]*[“”]|\"[^\"\n]*\"|«[^«»]*»")
 _DASH: Final = re.compile(r"\W*[—–~-]")
 _WORD: Final = re.compile(r"\w+")
-_MOST_BESIDE_PLACE: Final = 2
+_MOST_OTHER_WORDS: Final = 2
 _MOST_AROUND: Final = 6
 """Maximum words around inner quotes in a block quote that only introduces them."""
 _SOURCE: Final = re.compile(
@@ -102,7 +102,9 @@ def quotes_in(answer: str) -> list[Quote]:
         found.append(_block_quote(answer, *block.span()))
         at = block.end()
     found += _inline(answer, at, len(answer))
-    return [it for it in found if is_long_enough(it.words) and len(it.words) <= _LONGEST]
+    return [
+        quote for quote in found if is_long_enough(quote.words) and len(quote.words) <= _LONGEST
+    ]
 
 
 def readings(answer: str, quote: Quote) -> Iterator[Quote]:
@@ -140,8 +142,8 @@ def _is_source(words: str) -> bool:
 
 def _names_place(words: str) -> bool:
     """Return whether words name a place or a file and say little else."""
-    others = other_words(words)
-    return others <= _MOST_BESIDE_PLACE and others < len(_WORD.findall(words))
+    count = other_words(words)
+    return count <= _MOST_OTHER_WORDS and count < len(_WORD.findall(words))
 
 
 def _inline(answer: str, start: int, end: int) -> Iterator[Quote]:

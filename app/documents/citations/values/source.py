@@ -16,13 +16,13 @@ from app.documents.citations.values.normal import (
     HIDDEN,
     INDEX,
     QUOTED_LINE,
+    as_shown,
     hide_markup,
     hide_quoted,
     is_numeral,
     is_unspaced,
     normalised,
     replaced,
-    seen,
     special,
 )
 from app.documents.values.documents import Document, DocumentKind
@@ -93,7 +93,7 @@ class SearchedText:
     def _normal(self) -> tuple[str, list[int], list[int]]:
         """The normal form, and the positions of its pieces there and in the original."""
         parts: list[str] = []
-        ours, theirs = [0], [0]
+        normal_starts, original_starts = [0], [0]
         length = at = 0
         text = _BARRED_ROW.sub(lambda row: row[0].replace("|", CELL), self._text)
         if self._is_markdown:
@@ -105,14 +105,14 @@ class SearchedText:
             piece = "\n" if self._ends_row(found) else replaced(found)
             parts += (before, piece)
             length += len(before)
-            ours.append(length)
-            theirs.append(found.start())
+            normal_starts.append(length)
+            original_starts.append(found.start())
             length += len(piece)
             at = found.end()
-            ours.append(length)
-            theirs.append(at)
+            normal_starts.append(length)
+            original_starts.append(at)
         parts.append(text[at:])
-        return "".join(parts), ours, theirs
+        return "".join(parts), normal_starts, original_starts
 
     def _ends_row(self, found: re.Match[str]) -> bool:
         """Return whether no quote can continue across this white space.
@@ -142,21 +142,21 @@ class SearchedText:
 
     def find(self, quote: str) -> Iterator[tuple[int, int]]:
         """Yield the start and the end of each occurrence of a quote in the original text."""
-        normal, ours, theirs = self._normal
+        normal, normal_starts, original_starts = self._normal
         if _CONTROL.search(quote):
             return
         if self._is_markdown:
-            quote = seen(hide_markup(quote))
+            quote = as_shown(hide_markup(quote))
         elif self._has_quoted_lines:
-            quote = seen(hide_quoted(quote))
-        wanted = normalised(quote).strip(f" \n|{CELL}")
-        if not wanted:
+            quote = as_shown(hide_quoted(quote))
+        needle = normalised(quote).strip(f" \n|{CELL}")
+        if not needle:
             return
-        for found in _pattern(wanted, self._between).finditer(normal):
+        for found in _pattern(needle, self._between).finditer(normal):
             if _is_whole(normal, found.start(), found.end()):
                 yield (
-                    _original(found.start(), ours, theirs),
-                    _original(found.end(), ours, theirs),
+                    _original(found.start(), normal_starts, original_starts),
+                    _original(found.end(), normal_starts, original_starts),
                 )
 
 
@@ -166,79 +166,79 @@ def _depth(line: str) -> int:
     return marks[0].count(">") if marks else 0
 
 
-def _original(at: int, ours: Sequence[int], theirs: Sequence[int]) -> int:
-    piece = bisect.bisect_right(ours, at) - 1
-    return theirs[piece] + at - ours[piece]
+def _original(at: int, normal_starts: Sequence[int], original_starts: Sequence[int]) -> int:
+    piece = bisect.bisect_right(normal_starts, at) - 1
+    return original_starts[piece] + at - normal_starts[piece]
 
 
-def _pattern(wanted: str, between: str) -> re.Pattern[str]:
+def _pattern(needle: str, between: str) -> re.Pattern[str]:
     """Return a pattern for a quote in its normal form."""
     return re.compile(
-        between.join(_index(wanted, at) or _character(wanted, at) for at in range(len(wanted)))
+        between.join(_index(needle, at) or _character(needle, at) for at in range(len(needle)))
     )
 
 
-def _index(wanted: str, at: int) -> str:
+def _index(needle: str, at: int) -> str:
     """Return a pattern for a part of a subscript, or "" for any other character.
 
     H₂O can be quoted as H_2O or H2O. After a digit it would be another number, and file_2 is not
     file2.
     """
-    character, before = wanted[at], wanted[at - 1 : at]
+    character, before = needle[at], needle[at - 1 : at]
     if character == INDEX:
         return f"[{INDEX}_]?" if before.isalpha() else f"[{INDEX}_]"
     if not before.isalpha():
         return ""
     if character == "_":
-        return f"(?:[{INDEX}_]|(?<={HIDDEN}))" if wanted[at + 1 : at + 2].isdigit() else ""
+        return f"(?:[{INDEX}_]|(?<={HIDDEN}))" if needle[at + 1 : at + 2].isdigit() else ""
     return f"{INDEX}?{re.escape(character)}" if character.isdigit() else ""
 
 
-def _character(wanted: str, at: int) -> str:
+def _character(needle: str, at: int) -> str:
     """Return a pattern for a character of a quote; a hyphen also matches at the end of a line."""
-    character = wanted[at]
-    before, behind = wanted[at - 1 : at], wanted[at + 1 : at + 2]
+    character = needle[at]
+    before, after = needle[at - 1 : at], needle[at + 1 : at + 2]
     if character in _SPECIAL:
         return _SPECIAL[character]
     if character in " \t":
-        return _white_space(wanted, at)
-    if _may_be_apart(wanted, at, before):
+        return _white_space(needle, at)
+    if _may_be_apart(needle, at, before):
         return f" ?{re.escape(character)}"
-    if character in "\"'" and not before.isdigit() and not (before.isalpha() and behind.isalpha()):
+    if character in "\"'" and not before.isdigit() and not (before.isalpha() and after.isalpha()):
         return "[\"']"  # inner quotes can use the other kind of marks
-    if character in _MARKS_OF_EMPHASIS and not _LONG_RUN.search(wanted[max(0, at - 3) : at + 4]):
+    if character in _MARKS_OF_EMPHASIS and not _LONG_RUN.search(needle[max(0, at - 3) : at + 4]):
         # The matching mark can be outside the quote.
         return f"(?:{re.escape(character)}|(?<={HIDDEN}))"
     return re.escape(character)
 
 
-def _white_space(wanted: str, at: int) -> str:
+def _white_space(needle: str, at: int) -> str:
     """Return a pattern for white space of a quote, which can also be between two cells of a row."""
-    character, before = wanted[at], wanted[max(0, at - 4) : at]
+    character, before = needle[at], needle[max(0, at - 4) : at]
     if before[-1:].isdigit() and (
-        _FRACTION.match(wanted, at + 1)
-        or (_GROUP_END.search(before) and _GROUP.match(wanted, at + 1))
+        _FRACTION.match(needle, at + 1)
+        or (_GROUP_END.search(before) and _GROUP.match(needle, at + 1))
     ):
         return character  # two cells with digits are not one number
-    if character == " " and _may_be_apart(wanted, at + 1, before[-1:]):
+    if character == " " and _may_be_apart(needle, at + 1, before[-1:]):
         return f"[ {CELL}]?"
     return f"[ {CELL}]"
 
 
-def _may_be_apart(wanted: str, at: int, before: str) -> bool:
+def _may_be_apart(needle: str, at: int, before: str) -> bool:
     """Return whether white space before a character does not matter, as before a unit."""
-    if wanted[at : at + 1].isdigit():
+    if needle[at : at + 1].isdigit():
         return bool(before) and (before in _COMPARING or before in "$€£¥￥\uff04")
     if not before.isdigit():
         return False
-    unit = _UNIT.match(wanted, at)
-    return unit is not None and not wanted[unit.end() : unit.end() + 1].isdigit()
+    unit = _UNIT.match(needle, at)
+    return unit is not None and not needle[unit.end() : unit.end() + 1].isdigit()
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Return whether no word or number continues beyond the ends of an occurrence."""
-    before = seen(text[max(0, start - 20) : start])[-5:].rjust(5, _EDGE)
-    after = seen(text[end : end + 20])[:5].ljust(5, _EDGE)
+    before = as_shown(text[max(0, start - 20) : start])[-5:].rjust(5, _EDGE)
+    after = as_shown(text[end : end + 20])[:5].ljust(5, _EDGE)
     first, last = text[start], text[end - 1]
     if _joins(before[-1], first) or _joins(last, after[0]):
         return False

@@ -44,12 +44,15 @@ class CollectionActions(QObject):
         self._page = page
 
     def add(self, collection: str, paths: Sequence[Path]) -> None:
+        """Add files and folders to a collection."""
         self._collections.add(collection, tuple(paths))
 
     def pick_folder(self, collection: str) -> None:
+        """Let the user choose a folder, and add it to a collection."""
         pick_folder(self._page, partial(self.add, collection))
 
     def pick_files(self, collection: str) -> None:
+        """Let the user choose files, and add them to a collection."""
         pick_files(self._page, partial(self.add, collection))
 
     def turn(self, state: CollectionState) -> None:
@@ -57,15 +60,16 @@ class CollectionActions(QObject):
         paused = state.collection.paused
         (self._collections.resume if paused else self._collections.pause)(state.collection.id)
 
-    def take_out(self, collection: str, path: Path) -> None:
+    def remove_path(self, collection: str, path: Path) -> None:
         """Remove an added file or folder from a collection."""
-        self._collections.take_out(collection, path)
+        self._collections.remove_path(collection, path)
         text = self.tr("“{name}” is no longer in the collection. It was not changed.")
         self._notifier.offer_undo(
             text.format(name=path.name), lambda: self._collections.add(collection, (path,))
         )
 
     def rename(self, collection: DocumentCollection) -> None:
+        """Ask for a new name, and rename the collection."""
         ask_name(
             self._page.window(),
             "renameCollection",
@@ -77,6 +81,8 @@ class CollectionActions(QObject):
         )
 
     def remove(self, collection: DocumentCollection, removed: Callable[[], object]) -> None:
+        """Ask, then delete the collection and call `removed`; the files stay."""
+
         def remove() -> None:
             self._collections.remove(collection.id)
             removed()

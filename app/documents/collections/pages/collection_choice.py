@@ -29,7 +29,7 @@ class CollectionChoice(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        self._shown: tuple[str, ...] = ()
+        self._chosen: tuple[str, ...] = ()
         self._names: dict[str, str] | None = None
         self._chips: dict[str, ElidingChip] = {}
         self._column = QVBoxLayout(self)
@@ -39,35 +39,35 @@ class CollectionChoice(QWidget):
     @property
     def choice(self) -> tuple[str, ...]:
         """The ids of the chosen collections."""
-        return self._shown
+        return self._chosen
 
     def show_collections(
         self, collections: Sequence[DocumentCollection], chosen: Collection[str]
     ) -> None:
         """Show the collections and the choice; a chip that stays keeps the focus."""
-        self._shown = tuple(chosen)
-        names = {it.id: it.name for it in collections}
+        self._chosen = tuple(chosen)
+        names = {collection.id: collection.name for collection in collections}
         if names != self._names:
             self._names = names
             self._build()
-        for which, chip in self._chips.items():
-            chip.setChecked(which in chosen)
+        for collection, chip in self._chips.items():
+            chip.setChecked(collection in chosen)
 
     def _build(self) -> None:
         empty(self._column)
         self._chips = {
-            which: ElidingChip(name, f"{self.objectName()}-{which}")
-            for which, name in (self._names or {}).items()
+            collection: ElidingChip(name, f"{self.objectName()}-{collection}")
+            for collection, name in (self._names or {}).items()
         }
-        for which, chip in self._chips.items():
-            chip.clicked.connect(lambda on, which=which: self._turn(which, on=on))
+        for collection, chip in self._chips.items():
+            chip.clicked.connect(lambda is_on, key=collection: self._toggle(key, is_on=is_on))
         if self._chips:
             self._column.addWidget(FlowRow(*self._chips.values()))
         else:
-            words = self.tr("No collections yet. They are made on the page “Documents”.")
+            words = self.tr("No collections yet. You make them on the page “Documents”.")
             self._column.addWidget(Label(words, "small", name="nothingToChoose", wrap=True))
 
-    def _turn(self, collection: str, *, on: bool) -> None:
-        others = tuple(it for it in self._shown if it != collection)
-        self._shown = (*others, collection) if on else others
-        self.chosen.emit(self._shown)
+    def _toggle(self, collection: str, *, is_on: bool) -> None:
+        rest = tuple(chosen for chosen in self._chosen if chosen != collection)
+        self._chosen = (*rest, collection) if is_on else rest
+        self.chosen.emit(self._chosen)

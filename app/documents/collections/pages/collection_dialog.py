@@ -55,10 +55,10 @@ class CollectionDialog(FormDialog):
         name, hint = self.tr("Name"), self.tr("Such as “Contracts”")
         self.name = LineField("collectionName", name, hint=hint, longest=LONGEST_NAME)
         self.name.textChanged.connect(self.problem.hide)
-        self._list = KeyedColumn(lambda it: str(it[1]), self._line, spacing=GRID // 2)
+        self._list = KeyedColumn(lambda keyed: str(keyed[1]), self._line, spacing=GRID // 2)
         self._more = Label("", "small", wrap=True)
-        folder = partial(pick_folder, self, self.take)
-        files = partial(pick_files, self, self.take)
+        folder = partial(pick_folder, self, self.add_paths)
+        files = partial(pick_files, self, self.add_paths)
         words = self.tr(
             "Hearth reads them where they are, and looks for changes by itself. It never moves, "
             "changes or deletes them."
@@ -73,12 +73,12 @@ class CollectionDialog(FormDialog):
             Label(words, "small", name="collectionPromise", wrap=True),
         )
         self.lay_out(field(name, self.name, self.problem), content, first=self.name)
-        self.take(paths)
+        self.add_paths(paths)
         self.save_if(lambda: self.name.line, self.name.textChanged)
 
-    def take(self, paths: Sequence[Path]) -> None:
+    def add_paths(self, paths: Sequence[Path]) -> None:
         """Add files or folders; the first names the collection unless the user named it."""
-        self.paths += [it for it in dict.fromkeys(paths) if it not in self.paths]
+        self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
         if self.paths and self.name.text() == self._suggested:
             first = self.paths[0]
             self._suggested = (first.stem if first.is_file() else first.name)[:LONGEST_NAME]
@@ -87,12 +87,14 @@ class CollectionDialog(FormDialog):
         self._show_paths()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files and folders."""
         if dropped(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
+        """Add the dropped files and folders to the list."""
         event.acceptProposedAction()
-        self.take(dropped(event.mimeData()))
+        self.add_paths(dropped(event.mimeData()))
 
     def _show_paths(self) -> None:
         self._list.show(enumerate(self.paths[:_MOST_LINES], start=1))
@@ -101,8 +103,8 @@ class CollectionDialog(FormDialog):
         if self.isVisible():
             self.fit()
 
-    def _line(self, shown: tuple[int, Path]) -> QWidget:
-        number, path = shown
+    def _line(self, numbered: tuple[int, Path]) -> QWidget:
+        number, path = numbered
         words = self.tr("Leave {name} out").format(name=path.name)
         leave_out = UserAction(f"leaveOut{number}", "close", words, partial(self._leave_out, path))
         icon = "file" if path.is_file() else "folder"

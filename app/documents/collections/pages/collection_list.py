@@ -29,7 +29,7 @@ from app.models.downloads.pages.download_words import UNDER_WAY, in_words
 from app.models.downloads.values.downloads import Download
 from app.models.library.pages.names import name_of
 
-Shown = tuple[CollectionState, IndexProgress | None]
+ListedCollection = tuple[CollectionState, IndexProgress | None]
 """A collection and the work on it, as a card shows them."""
 
 
@@ -37,15 +37,15 @@ class CollectionCard(ItemCard):
     """The card of one collection: its name, its reading progress, and its actions."""
 
     def __init__(
-        self, shown: Shown, actions: CollectionActions, opens: Callable[[str], object]
+        self, listed: ListedCollection, actions: CollectionActions, opens: Callable[[str], object]
     ) -> None:
-        collection = shown[0].collection.id
+        collection = listed[0].collection.id
         super().__init__(
             f"collection-{collection}",
             opens=partial(opens, collection),
             margins=(2, 1.5, 1.25, 1.5),
         )
-        self._state = shown[0]
+        self._state = listed[0]
         self._name = ElidedLabel("", "strong", "collectionName")
         self._line = LiveLine(self.tr("State"), "muted", "collectionStanding")
         self._bar = ProgressBar("collectionBar")
@@ -59,17 +59,17 @@ class CollectionCard(ItemCard):
         picture = Picture("documents", "accent_text", 24)
         fill(self.box, picture, (texts, 1), self._halt, self._chat, self._open)
 
-    def show_state(self, shown: Shown) -> None:
+    def show_state(self, listed: ListedCollection) -> None:
         """Show the collection's current state."""
-        self._state, at_work = shown[0], is_at_work(*shown)
-        name, paused = shown[0].collection.name, shown[0].collection.paused
+        self._state, at_work = listed[0], is_at_work(*listed)
+        name, paused = listed[0].collection.name, listed[0].collection.paused
         self._name.setText(name)
         self.setAccessibleName(name)
-        self._line.say(standing(*shown), at_once=not at_work)
-        self._bar.setValue(share(*shown))
+        self._line.say(standing(*listed), at_once=not at_work)
+        self._bar.setValue(share(*listed))
         self._bar.setAccessibleName(self.tr("Reading {name}").format(name=name))
         self._bar.setVisible(at_work)
-        words = self.tr("Go on reading {name}") if paused else self.tr("Pause reading {name}")
+        words = self.tr("Continue reading {name}") if paused else self.tr("Pause reading {name}")
         self._halt.redraw("play" if paused else "pause")
         self._halt.rename(words.format(name=name))
         self._halt.setVisible(at_work or paused)
@@ -77,6 +77,7 @@ class CollectionCard(ItemCard):
         self._open.rename(self.tr("Open {name}").format(name=name))
 
     def focus(self) -> None:
+        """Move the keyboard focus to the card."""
         self._open.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
@@ -178,12 +179,14 @@ class CollectionList(PartPage):
             "Your files stay where they are, as they are."
         )
         title = self.tr("Ask about your own documents")
-        drop = Label(self.tr("Or drop them here."), "muted", wrap=True)
-        self._none = empty_card("noCollections", "documents", title, words, FlowRow(*first), drop)
+        drop_label = Label(self.tr("Or drop them here."), "muted", wrap=True)
+        self._none = empty_card(
+            "noCollections", "documents", title, words, FlowRow(*first), drop_label
+        )
         self._none.hide()
         self._cards = KeyedColumn(
-            lambda it: it[0].collection.id,
-            lambda it: CollectionCard(it, actions, opens),
+            lambda entry: entry[0].collection.id,
+            lambda entry: CollectionCard(entry, actions, opens),
             CollectionCard.show_state,
         )
         fill(self.column, self.drop_hint, self._none, self._cards.layout, search, 1)
@@ -191,7 +194,8 @@ class CollectionList(PartPage):
     def show_collections(
         self, states: Sequence[CollectionState], progress: Mapping[str, IndexProgress]
     ) -> None:
-        self._cards.show((it, progress.get(it.collection.id)) for it in states)
+        """Show a card for each collection, with the progress of its indexing."""
+        self._cards.show((state, progress.get(state.collection.id)) for state in states)
         self._none.setVisible(not states)
 
     def focus_card(self, collection: str) -> None:

@@ -96,7 +96,9 @@ class CollectionPage(PartPage):
         self._files: Sequence[IndexedFile] = ()
         self._typed = timer(self, _TYPING_MS, self._search)
         self._files_soon = timer(self, _FILES_MS, self._read_files)
-        way = UserAction("allCollections", "back", self.tr("All collections"), back).button("link")
+        back_link = UserAction("allCollections", "back", self.tr("All collections"), back).button(
+            "link"
+        )
         words = self.tr("Drop to add them to this collection.")
         self.drop_hint = drop_hint("collectionDropHint", "documents", words)
         self._words = _SearchField(
@@ -105,14 +107,14 @@ class CollectionPage(PartPage):
         )  # fmt: skip
         self._words.textChanged.connect(self._type)
         self._words.returnPressed.connect(self._search)
-        self._passages = KeyedColumn(lambda it: str(it[0]), self._passage)
+        self._passages = KeyedColumn(lambda keyed: str(keyed[0]), self._passage)
         self._no_passage = Label("", "muted", name="noPassage", wrap=True)
         self._found = boxed(column(self._no_passage, self._passages.layout), "passages")
         self._found.hide()
         self._all_files = boxed(self._make_files())
         head = self._make_head()
         fill(
-            self.column, at_start(way), head, self.drop_hint, self._words, self._found,
+            self.column, at_start(back_link), head, self.drop_hint, self._words, self._found,
             self._all_files, 1,
         )  # fmt: skip
 
@@ -148,7 +150,7 @@ class CollectionPage(PartPage):
         self._line.say(standing(state, progress), at_once=not at_work)
         self._bar.setValue(share(state, progress))
         self._bar.setVisible(at_work)
-        words = self.tr("Go on reading") if paused else self.tr("Pause")
+        words = self.tr("Continue reading") if paused else self.tr("Pause")
         self._halt.redraw("play" if paused else "pause", words)
         self._halt.setVisible(at_work or paused)
         self._chat.setEnabled(state.files > state.waiting)
@@ -199,7 +201,7 @@ class CollectionPage(PartPage):
             self.tr("Files that are shown"),
             (
                 ("all", self.tr("Files"), self.tr("All files")),
-                ("unreadable", self.tr("Not read"), self.tr("Files that are not read to the end")),
+                ("unreadable", self.tr("Not read"), self.tr("Files that were not read completely")),
                 ("sources", self.tr("Added"), self.tr("Folders and files that you added")),
             ),
         )
@@ -217,25 +219,25 @@ class CollectionPage(PartPage):
             "card", "fileDetails", self._path, self._why, at_start(reveal.button()), spacing=0.75
         )
         self._details.hide()
-        self._sources = KeyedColumn(lambda it: str(it[1]), self._source, spacing=GRID // 2)
+        self._sources = KeyedColumn(lambda keyed: str(keyed[1]), self._source, spacing=GRID // 2)
         self._more_sources = Label("", "small", wrap=True)
         sources = column(self._sources.layout, self._more_sources, spacing=GRID // 2)
         self._all_sources = boxed(sources)
         choice = FlowRow(self._segments, self._filter)
         return column(choice, self._nothing, self._table, self._details, self._all_sources)
 
-    def _source(self, shown: tuple[int, Path]) -> QWidget:
-        number, path = shown
+    def _source(self, numbered: tuple[int, Path]) -> QWidget:
+        number, path = numbered
         words = self.tr("Take {name} out of the collection").format(name=path.name)
 
-        def take_out() -> None:
-            self._actions.take_out(self.collection, path)
+        def remove_path() -> None:
+            self._actions.remove_path(self.collection, path)
 
-        remove = UserAction(f"takeOut{number}", "close", words, take_out)
+        remove = UserAction(f"takeOut{number}", "close", words, remove_path)
         return path_line(f"source{number}", "folder", path, remove)
 
-    def _passage(self, shown: tuple[int, FoundPassage]) -> ItemCard:
-        number, found = shown
+    def _passage(self, numbered: tuple[int, FoundPassage]) -> ItemCard:
+        number, found = numbered
         where = passage_place(found.file, found.place)
         text, opens = shortened(found.text, _PASSAGE), partial(self._opens, found)
         words = self.tr("Show the place: {where}").format(where=where)
@@ -265,7 +267,9 @@ class CollectionPage(PartPage):
         self._details.setVisible(file is not None)
         if file is not None:
             self._path.setText(str(file.path))
-            self._why.show_text(" ".join(translated(it) for it in (file.why, file.do) if it))
+            self._why.show_text(
+                " ".join(translated(reason) for reason in (file.why, file.do) if reason)
+            )
 
     def _reveal(self) -> None:
         self._notifier.reveal(Path(self._path.text()))
@@ -275,9 +279,9 @@ class CollectionPage(PartPage):
         sources = part == "sources"
         files = self._files
         if part == "unreadable":
-            files = [it for it in files if it.state not in {"read", "waiting"}]
+            files = [file for file in files if file.state not in {"read", "waiting"}]
         if words:
-            files = [it for it in files if words in it.name.casefold()]
+            files = [file for file in files if words in file.name.casefold()]
         self._table.show_files(() if sources else files)
         self._table.setVisible(bool(files) and not sources)
         self._filter.setVisible(len(self._files) >= _MANY and not sources)
@@ -336,12 +340,12 @@ class CollectionPage(PartPage):
             return
         collection, actions = self._state.collection, self._actions
         rename = partial(actions.rename, collection)
-        again = partial(self._collections.read_again, collection.id)
+        read_again = partial(self._collections.read_again, collection.id)
         remove = partial(actions.remove, collection, self._back)
         menu = QMenu(self._more)
         menu.setObjectName("collectionMenu")
         menu.aboutToHide.connect(menu.deleteLater)
         UserAction("collection-rename", "", self.tr("Rename…"), rename).add_to(menu)
-        UserAction("collection-again", "", self.tr("Look for changes now"), again).add_to(menu)
+        UserAction("collection-again", "", self.tr("Look for changes now"), read_again).add_to(menu)
         UserAction("collection-remove", "", self.tr("Remove…"), remove).add_to(menu)
         menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))

@@ -37,13 +37,20 @@ class DocumentPresenters(Protocol):
     """The presenters of collections, of their files and of downloads, created on first use."""
 
     @property
-    def collections(self) -> Collections: ...
+    def collections(self) -> Collections:
+        """The collections and their indexing."""
+
     @property
-    def viewing(self) -> Viewing: ...
+    def viewing(self) -> Viewing:
+        """The viewer of files."""
+
     @property
-    def downloads(self) -> DownloadList: ...
+    def downloads(self) -> DownloadList:
+        """The downloads, for an embedding model."""
+
     @property
-    def discover(self) -> Discover: ...
+    def discover(self) -> Discover:
+        """The page that offers models."""
 
 
 class DocumentsPage(QWidget):
@@ -79,7 +86,7 @@ class DocumentsPage(QWidget):
         )
         self._list = CollectionList(self._actions, self.open, first, self._search)
         self._one = CollectionPage(
-            presenters.collections, self._actions, notifier, self._back, self._open_passage
+            presenters.collections, self._actions, notifier, self._show_list, self._open_passage
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list)
@@ -93,26 +100,30 @@ class DocumentsPage(QWidget):
         self._show()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the collections and look for an embedding model."""
         super().showEvent(event)
-        self._collections.look()
-        self._collections.look_for_embedder()
+        self._collections.refresh()
+        self._collections.refresh_embedder()
         self._collections.work()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Show where files and folders can be dropped."""
         if dropped(event.mimeData()):
             event.acceptProposedAction()
             self._show_drop_hint(True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Hide the drop hint."""
         self._show_drop_hint(False)
         super().dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        """Add the dropped files to the open collection, or make a collection of them."""
         self._show_drop_hint(False)
         paths = dropped(event.mimeData())
         if paths:
             event.acceptProposedAction()
-            self._take(paths)
+            self._add_dropped(paths)
 
     def make(self, paths: Sequence[Path] = ()) -> None:
         """Show the dialog for a new collection.
@@ -139,7 +150,7 @@ class DocumentsPage(QWidget):
             else:
                 self._one.show_state(state)
 
-    def _take(self, paths: Sequence[Path]) -> None:
+    def _add_dropped(self, paths: Sequence[Path]) -> None:
         if self._stack.currentWidget() is self._one:
             self._actions.add(self._one.collection, paths)
         else:
@@ -175,10 +186,14 @@ class DocumentsPage(QWidget):
 
     def _show_downloads(self, downloads: Sequence[Download]) -> None:
         offer = self._collections.offer
-        found = (it for it in downloads if offer is not None and it.wanted.repo == offer.repo)
+        found = (
+            download
+            for download in downloads
+            if offer is not None and download.wanted.repo == offer.repo
+        )
         self._search.show_download(next(found, None))
 
-    def _back(self) -> None:
+    def _show_list(self) -> None:
         self._stack.setCurrentWidget(self._list)
         self._list.focus_card(self._one.collection)
 

@@ -25,7 +25,7 @@ _LINE = 34
 _MOST_LINES = 9
 _NAME, _STATE, _SIZE = range(3)
 _Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+_NO_PARENT = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -41,20 +41,23 @@ class FileModel(QAbstractTableModel):
         """Show files; if they are the same as before, the current cell stays."""
         before, self.files = self.files, files
         # Compare names and states: comparing paths takes ten times as long, and there can be many.
-        if [it.name for it in before] != [it.name for it in files]:
+        if [file.name for file in before] != [file.name for file in files]:
             self.beginResetModel()
             self.endResetModel()
-        elif files and [_shown(it) for it in before] != [_shown(it) for it in files]:
+        elif files and [_cells(file) for file in before] != [_cells(file) for file in files]:
             last = self.index(len(files) - 1, len(self._heads) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+    def rowCount(self, parent: _Index = _NO_PARENT) -> int:
+        """Return the number of files; 0 below a file."""
         return 0 if parent.isValid() else len(self.files)
 
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+    def columnCount(self, parent: _Index = _NO_PARENT) -> int:
+        """Return the number of columns; 0 below a file."""
         return 0 if parent.isValid() else len(self._heads)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the text, alignment or tooltip of a cell."""
         file = self.files[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return self._cell(file, index.column())
@@ -70,6 +73,7 @@ class FileModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
+        """Return the heading of a column and its alignment."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole and section == _SIZE:
@@ -84,7 +88,7 @@ class FileModel(QAbstractTableModel):
         return small_size(file.size)
 
 
-def _shown(file: IndexedFile) -> tuple[str, str, int]:
+def _cells(file: IndexedFile) -> tuple[str, str, int]:
     return file.state, file.why, file.size
 
 
@@ -122,11 +126,12 @@ class FileTable(QTableView):
         head.setHighlightSections(False)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.selectionModel().currentRowChanged.connect(lambda *_: self._tell())
-        self._files.modelReset.connect(self._tell)
+        self.selectionModel().currentRowChanged.connect(lambda *_: self._report_choice())
+        self._files.modelReset.connect(self._report_choice)
 
     @property
     def files(self) -> Sequence[IndexedFile]:
+        """The shown files, in the table's order."""
         return self._files.files
 
     def show_files(self, files: Sequence[IndexedFile]) -> None:
@@ -135,13 +140,14 @@ class FileTable(QTableView):
         current = self._files.files[at.row()].name if at.isValid() else None
         self._files.show_files(files)
         if current is not None and not self.currentIndex().isValid():
-            row = next((it for it, file in enumerate(files) if file.name == current), None)
+            row = next((at for at, file in enumerate(files) if file.name == current), None)
             if row is not None:
                 self.setCurrentIndex(self._files.index(row, 0))
-        self._tell()
+        self._report_choice()
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the height of the rows and the widths of the columns."""
         super().resizeEvent(event)
         self.verticalHeader().setDefaultSectionSize(scaled(_LINE))
         self._fit()
@@ -158,6 +164,6 @@ class FileTable(QTableView):
         if height != self.height():
             self.setFixedHeight(height)
 
-    def _tell(self) -> None:
+    def _report_choice(self) -> None:
         at = self.currentIndex()
         self.picked.emit(self.files[at.row()] if at.isValid() else None)

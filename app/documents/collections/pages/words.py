@@ -64,24 +64,24 @@ def share(state: CollectionState, progress: IndexProgress | None) -> int:
 
 def reading_of(states: Sequence[CollectionState]) -> str:
     """Describe how many files answers can use; "" if all are read."""
-    lacking = sum(it.waiting + it.not_all_read for it in states)
-    files = sum(it.files for it in states)
+    lacking = sum(state.waiting + state.not_all_read for state in states)
+    files = sum(state.files for state in states)
     if not lacking:
         return ""
     read = figure(files - lacking)
-    return _tr("{read} of {files} files are read; answers know those.").format(
+    return _tr("{read} of {files} files have been read; answers can use those.").format(
         read=read, files=figure(files)
     )
 
 
 def facts(state: CollectionState) -> list[str]:
     """Return other facts about a collection, one per line."""
-    lines = [f"{it.path}: {translated(it.why)}" for it in state.troubles]
+    lines = [f"{trouble.path}: {translated(trouble.why)}" for trouble in state.troubles]
     if state.left_out:
-        words = _tr("Left out, as they are no documents: {left_out}.")
+        words = _tr("Left out because they are not documents: {left_out}.")
         lines.append(words.format(left_out=count_of_files(state.left_out)))
     if state.files:
-        words = _tr("The index takes {index_bytes} on the disk.")
+        words = _tr("The index uses {index_bytes} of disk space.")
         lines.append(words.format(index_bytes=small_size(state.index_bytes)))
     return lines
 
@@ -102,18 +102,18 @@ def unreadable(count: int) -> str:
 
 def not_read(state: CollectionState) -> list[str]:
     """List how many files are not fully read, by reason."""
-    said = [unreadable(state.unreadable)] if state.unreadable else []
+    sentences = [unreadable(state.unreadable)] if state.unreadable else []
     if state.scans:
         one, many = _tr("1 is a scan without text"), _tr("{count} are scans without text")
-        said.append(one if state.scans == 1 else many.format(count=figure(state.scans)))
+        sentences.append(one if state.scans == 1 else many.format(count=figure(state.scans)))
     if state.partly_read:
         one, many = _tr("1 is read in part"), _tr("{count} are read in part")
         count = figure(state.partly_read)
-        said.append(one if state.partly_read == 1 else many.format(count=count))
+        sentences.append(one if state.partly_read == 1 else many.format(count=count))
     if state.empty:
         one, many = _tr("1 has no text"), _tr("{count} have no text")
-        said.append(one if state.empty == 1 else many.format(count=figure(state.empty)))
-    return said
+        sentences.append(one if state.empty == 1 else many.format(count=figure(state.empty)))
+    return sentences
 
 
 def file_state(file: IndexedFile) -> str:

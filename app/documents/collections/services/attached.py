@@ -67,23 +67,23 @@ class AttachedVectors:
         if model is None or not question.strip():
             return []
         keys = [
-            (model.key, file.document.sha256, it.span.place.number, it.span.start)
-            for file, it in passages
+            (model.key, file.document.sha256, passage.span.place.number, passage.span.start)
+            for file, passage in passages
         ]
         first = dict.fromkeys((*likely, *range(len(passages))))
         missing = [number for number in first if keys[number] not in self._vectors]
         try:
-            asked = self._embedding.question(model, question, cancel)
+            question_vector = self._embedding.question(model, question, cancel)
             until = self._clock() + _SECONDS  # counted once the model is loaded
             for start in range(0, len(missing), _AT_ONCE):
                 if self._clock() > until:
                     break
                 part = missing[start : start + _AT_ONCE]
                 texts = [passages[number][1].text for number in part]
-                made = self._embedding.passages(model, texts, cancel)
-                for number, both in zip(part, made, strict=True):
-                    kept = chain.from_iterable(it[: model.dimensions] for it in both)
-                    self._vectors[keys[number]] = array("f", kept)
+                vectors = self._embedding.passages(model, texts, cancel)
+                for number, halves in zip(part, vectors, strict=True):
+                    values = chain.from_iterable(vector[: model.dimensions] for vector in halves)
+                    self._vectors[keys[number]] = array("f", values)
         except EngineError as error:
             _log.warning("passages of files were not turned into vectors: %s", error)
             return []  # the ranking by words alone decides
@@ -92,19 +92,19 @@ class AttachedVectors:
         ]
         while len(self._vectors) > _MOST:
             self._vectors.popitem(last=False)
-        return _nearest(asked[: model.dimensions], found)
+        return _nearest(question_vector[: model.dimensions], found)
 
 
-def _nearest(asked: Sequence[float], found: Sequence[tuple[int, array[float]]]) -> list[int]:
+def _nearest(question: Sequence[float], found: Sequence[tuple[int, array[float]]]) -> list[int]:
     """Rank passages by the similarity of their vectors to another one, after centring them."""
     import numpy as np
 
     if not found:
         return []
-    table = np.array([vectors for _, vectors in found], np.float32).reshape(-1, len(asked))
+    table = np.array([vectors for _, vectors in found], np.float32).reshape(-1, len(question))
     center = table.mean(axis=0)
     table -= center
     lengths = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
-    cosines = (table @ (np.asarray(asked, np.float32) - center)) / lengths
+    cosines = (table @ (np.asarray(question, np.float32) - center)) / lengths
     order = np.argsort(-nearness_of_passages(cosines), kind="stable")
     return [found[int(at)][0] for at in order[:_TOP]]

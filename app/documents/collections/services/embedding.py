@@ -37,12 +37,12 @@ OFF: Final = "off"
 _CONTEXT: Final = 2048
 """The context in tokens: a passage has about 250, and several are read together."""
 
-_LOOKED_AT: Final = 4 << 20
+_EXAMINED: Final = 4 << 20
 """Bytes at each end of a model file that identify it, together with its size."""
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Embedder:
     """A local embedding model and the vectors it makes.
 
     Attributes:
@@ -78,29 +78,29 @@ class Embedding:
         self._runtime = runtime
         self._settings = settings
         self._offers = offers
-        self._seen: dict[tuple[Path, int, int], _Known | None] = {}
-        self._looking = threading.Lock()
+        self._embedders: dict[tuple[Path, int, int], _Embedder | None] = {}
+        self._lock = threading.Lock()
         self._common: dict[str, tuple[float, ...]] = {}
 
     def status(self) -> EmbedderStatus:
         """Return which model embeds passages, or why none does."""
-        known = self._here()
-        chosen, why = self._choice(known)
+        embedders = self._local_embedders()
+        chosen, why = self._choice(embedders)
         return EmbedderStatus(
             chosen.entry if chosen else None,
             why,
-            tuple(it.entry for it in known),
+            tuple(embedder.entry for embedder in embedders),
             tuple(self._offers()),
         )
 
     def model(self) -> VectorModel | None:
         """Return the embedding model in use; None if there is none."""
-        chosen, _ = self._choice(self._here())
+        chosen, _ = self._choice(self._local_embedders())
         return chosen.model if chosen else None
 
     def can(self, model: VectorModel) -> bool:
         """Return whether the model that made some vectors is still on this computer."""
-        return any(it.model.key == model.key for it in self._here())
+        return any(embedder.model.key == model.key for embedder in self._local_embedders())
 
     def question(self, model: VectorModel, question: str, cancel: CancelToken) -> tuple[float, ...]:
         """Return the vector of a question. Raises EngineError and Cancelled."""
@@ -114,42 +114,42 @@ class Embedding:
         """Return the vectors of each passage's halves. Raises EngineError and Cancelled."""
         known = self._of(model)
         divided = [halves(text) for text in texts]
-        parts = list(dict.fromkeys(part for both in divided for part in both))
+        parts = list(dict.fromkeys(part for pair in divided for part in pair))
         with self._lease(known, cancel) as lease:
-            told = [known.family.passage_text(part) for part in parts]
-            made = dict(zip(parts, self._vectors(known, lease, told, cancel), strict=True))
-        return [tuple(made[part] for part in both) for both in divided]
+            prompts = [known.family.passage_text(part) for part in parts]
+            vectors = dict(zip(parts, self._vectors(known, lease, prompts, cancel), strict=True))
+        return [tuple(vectors[part] for part in pair) for pair in divided]
 
     def _vectors(
-        self, known: _Known, lease: Lease, texts: Sequence[str], cancel: CancelToken
+        self, known: _Embedder, lease: Lease, texts: Sequence[str], cancel: CancelToken
     ) -> tuple[tuple[float, ...], ...]:
         """Embed texts, and subtract the vector that all of this model's texts have in common."""
         common = self._common.get(known.model.key)
         if common is None:
             everyday = [known.family.passage_text(text) for text in EVERYDAY]
-            made = _vectors(lease, everyday, cancel)
-            common = tuple(fmean(values) for values in zip(*made, strict=True))
+            vectors = _vectors(lease, everyday, cancel)
+            common = tuple(fmean(values) for values in zip(*vectors, strict=True))
             self._common[known.model.key] = common
-        return tuple(_apart(it, common) for it in _vectors(lease, texts, cancel))
+        return tuple(_without_common(vector, common) for vector in _vectors(lease, texts, cancel))
 
     def close(self) -> None:
         """Unload the model."""
         self._runtime.leave()
 
-    def _of(self, model: VectorModel) -> _Known:
-        found = next((it for it in self._here() if it.model.key == model.key), None)
+    def _of(self, model: VectorModel) -> _Embedder:
+        found = next(
+            (embedder for embedder in self._local_embedders() if embedder.model.key == model.key),
+            None,
+        )
         if found is None:
             raise ModelUnknown(
-                N_("The embedding model “{name}” is not here.", name=model.name),
-                N_(
-                    "The passages were turned into vectors by it, and it was deleted or moved "
-                    "since."
-                ),
+                N_("The embedding model “{name}” is not on this computer.", name=model.name),
+                N_("It made the vectors of the passages, and was deleted or moved since."),
                 N_("Download it again, or let another one make new vectors."),
             )
         return found
 
-    def _lease(self, known: _Known, cancel: CancelToken) -> Lease:
+    def _lease(self, known: _Embedder, cancel: CancelToken) -> Lease:
         settings = self._settings()
         options = LoadOptions(
             context=min(_CONTEXT, known.context),
@@ -161,45 +161,46 @@ class Embedding:
         )
         return self._runtime.lease(known.entry, options, lambda _share: None, cancel)
 
-    def _choice(self, known: Sequence[_Known]) -> tuple[_Known | None, str]:
+    def _choice(self, embedders: Sequence[_Embedder]) -> tuple[_Embedder | None, str]:
         """Choose the model to use.
 
         Returns:
             The model, or None and the reason.
         """
-        wanted = self._settings().embedding_model.strip()
-        if wanted == OFF:
+        called = self._settings().embedding_model.strip()
+        if called == OFF:
             return None, N_("Search by meaning is turned off in the settings.")
-        if wanted:
-            for it in known:
-                if wanted in {it.entry.id, it.entry.name}:
-                    return it, ""
+        if called:
+            for embedder in embedders:
+                if called in {embedder.entry.id, embedder.entry.name}:
+                    return embedder, ""
             return None, N_(
-                "The embedding model “{wanted}” of the settings is not here.", wanted=wanted
+                "The embedding model “{name}” from the settings is not on this computer.",
+                name=called,
             )
-        if not known:
-            return None, N_("There is no embedding model here yet.")
-        return min(known, key=lambda it: FAMILIES.index(it.family)), ""
+        if not embedders:
+            return None, N_("There is no embedding model on this computer yet.")
+        return min(embedders, key=lambda embedder: FAMILIES.index(embedder.family)), ""
 
-    def _here(self) -> list[_Known]:
+    def _local_embedders(self) -> list[_Embedder]:
         """List the local embedding models; each file is examined once."""
         found = []
-        with self._looking:
+        with self._lock:
             for entry in self._library.entries():
                 if entry.engine != "llamacpp" or entry.builtin:
                     continue
                 try:
                     facts = entry.path.stat()
                     key = (entry.path, facts.st_size, facts.st_mtime_ns)
-                    if key not in self._seen:
-                        self._seen[key] = self._known(entry, facts.st_size)
+                    if key not in self._embedders:
+                        self._embedders[key] = self._embedder_of(entry, facts.st_size)
                 except (OSError, EngineError):
                     continue
-                if (known := self._seen[key]) is not None:
-                    found.append(known)
+                if (embedder := self._embedders[key]) is not None:
+                    found.append(embedder)
         return found
 
-    def _known(self, entry: ModelEntry, size: int) -> _Known | None:
+    def _embedder_of(self, entry: ModelEntry, size: int) -> _Embedder | None:
         if "embeds" not in (self._library.facts(entry).can or ()):
             return None
         header = self._library.header(entry)
@@ -210,27 +211,29 @@ class Embedding:
         dimensions = family.kept_dimensions(header.embedding_length_out or header.embedding_length)
         if not dimensions:
             return None
-        told = f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"
-        key = hashlib.sha256(f"{told} {EVERYDAY!r} {MAKING}".encode()).hexdigest()
+        described = (
+            f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"
+        )
+        key = hashlib.sha256(f"{described} {EVERYDAY!r} {MAKING}".encode()).hexdigest()
         model = VectorModel(key, entry.name, dimensions)
-        return _Known(entry, family, model, header.context_max or _CONTEXT)
+        return _Embedder(entry, family, model, header.context_max or _CONTEXT)
 
 
 def _fingerprint(path: Path, size: int) -> str:
     """Return a hash of a file's size and its two ends, which hold a model's metadata."""
     digest = hashlib.sha256(str(size).encode())
     with open_regular(path) as file:
-        digest.update(file.read(_LOOKED_AT))
-        file.seek(max(0, size - _LOOKED_AT))
-        digest.update(file.read(_LOOKED_AT))
+        digest.update(file.read(_EXAMINED))
+        file.seek(max(0, size - _EXAMINED))
+        digest.update(file.read(_EXAMINED))
     return digest.hexdigest()
 
 
-def _apart(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...]:
+def _without_common(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...]:
     """Subtract the common vector and normalise to length 1."""
-    seen = [it - other for it, other in zip(vector, common, strict=True)]
-    length = max(math.hypot(*seen), 1e-12)
-    return tuple(it / length for it in seen)
+    difference = [value - other for value, other in zip(vector, common, strict=True)]
+    length = max(math.hypot(*difference), 1e-12)
+    return tuple(value / length for value in difference)
 
 
 def _vectors(
@@ -238,8 +241,8 @@ def _vectors(
 ) -> tuple[tuple[float, ...], ...]:
     """Embed texts; a text that is too long for the model is cut."""
     most = lease.loaded.context
-    given = []
+    prompts = []
     for text in texts:
         tokens = lease.tokenize(text, cancel)
-        given.append(tokens if len(tokens) <= most else (*tokens[: most - 1], tokens[-1]))
-    return lease.embed(given, cancel).vectors
+        prompts.append(tokens if len(tokens) <= most else (*tokens[: most - 1], tokens[-1]))
+    return lease.embed(prompts, cancel).vectors

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from app.base.errors import DocumentNotRead
-from app.documents.collections.services.looking import Look, look_through
+from app.documents.collections.services.scanning import ScanResult, scan
 from app.documents.collections.store.collection_index import CollectionIndex, SeenFile, TrackedFile
 from app.documents.collections.values import DocumentCollection, IndexProgress
 from app.documents.values.documents import Document
@@ -49,11 +49,12 @@ class ReadsMany(Protocol):
         """Read a file. Raises DocumentNotRead and Cancelled."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End the process that reads files."""
 
 
 @dataclass(frozen=True)
-class Manners:
+class Politeness:
     """How indexing lets other work go first.
 
     Attributes:
@@ -74,13 +75,13 @@ class Indexing:
         index: CollectionIndex,
         reader: Callable[[], ReadsMany],
         embedding: Embedding | None,
-        manners: Manners,
+        politeness: Politeness,
     ) -> None:
         self._collection = collection
         self._index = index
         self._reader = reader
         self._embedding = embedding
-        self._manners = manners
+        self._politeness = politeness
 
     def work(self, cancel: CancelToken) -> Iterator[IndexProgress]:
         """Do all the work there is, and yield the progress.
@@ -89,7 +90,7 @@ class Indexing:
 
         Raises AppError, EngineError and Cancelled.
         """
-        yield from self._look(cancel)
+        yield from self._scan(cancel)
         yield from self._read(cancel)
         yield from self._embed(cancel)
         while not cancel.cancelled and self._step(self._index.merge):
@@ -98,63 +99,63 @@ class Indexing:
     def _step(self, do: Callable[[], bool]) -> bool:
         began = time.monotonic()
         more = do()
-        self._manners.rest(time.monotonic() - began)
+        self._politeness.rest(time.monotonic() - began)
         return more
 
-    # Looking
+    # Scanning
 
-    def _look(self, cancel: CancelToken) -> Iterator[IndexProgress]:
+    def _scan(self, cancel: CancelToken) -> Iterator[IndexProgress]:
         yield IndexProgress(self._collection, "looking")
         index, known = self._index, self._index.known()
-        look = look_through(
+        result = scan(
             self._collection.paths,
-            [it.seen.path for it in known.values()],
+            [file.seen.path for file in known.values()],
             index.devices(),
             cancel,
         )
-        gone = {
-            path: it
-            for path, it in known.items()
-            if path not in look.files and not look.spares(it.seen.path)
+        missing = {
+            path: file
+            for path, file in known.items()
+            if path not in result.files and not result.spares(file.seen.path)
         }
-        moved = self._moved(look, known, gone)
-        seen = [
-            it
-            for path, it in look.files.items()
-            if it not in moved and _is_new(it, known.get(path))
+        moved = self._moved(result, known, missing)
+        to_read = [
+            file
+            for path, file in result.files.items()
+            if file not in moved and _is_new(file, known.get(path))
         ]
-        index.note(moved=[(it.id, new) for new, it in moved.items()])
-        for start in range(0, len(seen), _NOTED):
-            index.note(seen[start : start + _NOTED])
-        ids = [it.id for it in gone.values()]
+        index.note(moved=[(file.id, new) for new, file in moved.items()])
+        for start in range(0, len(to_read), _NOTED):
+            index.note(to_read[start : start + _NOTED])
+        ids = [file.id for file in missing.values()]
         for start in range(0, len(ids), _FILES):
-            index.note(gone=ids[start : start + _FILES])
-        index.keep_devices({**index.devices(), **look.devices})
-        index.looked(time.time(), look.left_out, look.troubles)
+            index.note(removed=ids[start : start + _FILES])
+        index.save_devices({**index.devices(), **result.devices})
+        index.record_scan(time.time(), result.left_out, result.troubles)
 
     def _moved(
-        self, look: Look, known: dict[bytes, TrackedFile], gone: dict[bytes, TrackedFile]
+        self, result: ScanResult, known: dict[bytes, TrackedFile], missing: dict[bytes, TrackedFile]
     ) -> dict[SeenFile, TrackedFile]:
-        """Find renamed and moved files by their content; remove them from `gone`.
+        """Find renamed and moved files by their content; remove them from `missing`.
 
         They include files whose names changed because another folder was added.
         """
         moved = {
             new: old
-            for path, new in look.files.items()
+            for path, new in result.files.items()
             if (old := known.get(path)) is not None
             and old.seen.name != new.name
             and not _is_new(new, old)
         }
         by_size: dict[tuple[int, int], list[bytes]] = {}
-        for path, it in gone.items():
-            by_size.setdefault((it.seen.size, it.seen.mtime_ns), []).append(path)
-        for path, new in look.files.items():
+        for path, file in missing.items():
+            by_size.setdefault((file.seen.size, file.seen.mtime_ns), []).append(path)
+        for path, new in result.files.items():
             if path in known:
                 continue
             for before in by_size.get((new.size, new.mtime_ns), ()):
-                if before in gone and self._index.hash_of(gone[before].id) == _hash(new.path):
-                    moved[new] = gone.pop(before)
+                if before in missing and self._index.hash_of(missing[before].id) == _hash(new.path):
+                    moved[new] = missing.pop(before)
                     break
         return moved
 
@@ -192,9 +193,9 @@ class Indexing:
                 characters += len(found.text) if isinstance(found, Document) else 0
             late = time.monotonic() - began > _SECONDS
             if number == len(files) or characters > _CHARACTERS or late:
-                kept = time.monotonic()
-                self._index.keep(batch)
-                self._manners.rest(time.monotonic() - kept)
+                began_saving = time.monotonic()
+                self._index.store_texts(batch)
+                self._politeness.rest(time.monotonic() - began_saving)
                 yield step
                 batch, step, characters, began = [], [], 0, time.monotonic()
 
@@ -202,13 +203,13 @@ class Indexing:
         self, file: TrackedFile, reader: ReadsMany, cancel: CancelToken
     ) -> Document | DocumentNotRead | None:
         """Read a file; None if the index already has its text."""
-        seen = file.seen
-        if self._index.has_size(seen.size):
-            sha256 = _hash(seen.path)
+        found = file.seen
+        if self._index.has_size(found.size):
+            sha256 = _hash(found.path)
             if sha256 is not None and self._index.link(file, sha256):
                 return None
         try:
-            return reader.read(seen.path, cancel, seen.name)
+            return reader.read(found.path, cancel, found.name)
         except DocumentNotRead as error:
             return error
 
@@ -221,38 +222,38 @@ class Indexing:
         index = self._index
         total, done = index.counts().passages, index.with_vectors(model)
         while texts := index.without_vectors(model, _AHEAD):
-            made: dict[int, list[Halves]] = {text.id: [] for text in texts}
+            by_text: dict[int, list[Halves]] = {text.id: [] for text in texts}
             left = [(text, passage) for text in texts for passage in text.passages]
             for start in range(0, len(left), _PASSAGES):
                 self._wait_for_others(cancel)
                 part = left[start : start + _PASSAGES]
                 began = time.monotonic()
-                vectors = self._embedding.passages(model, [it for _, it in part], cancel)
+                vectors = self._embedding.passages(model, [text for _, text in part], cancel)
                 for (text, _), vector in zip(part, vectors, strict=True):
-                    made[text.id].append(vector)
-                    if len(made[text.id]) == len(text.passages):
-                        index.keep_vectors(model, text.id, made.pop(text.id))
-                self._manners.rest((time.monotonic() - began) / 4)
+                    by_text[text.id].append(vector)
+                    if len(by_text[text.id]) == len(text.passages):
+                        index.save_vectors(model, text.id, by_text.pop(text.id))
+                self._politeness.rest((time.monotonic() - began) / 4)
                 done += len(part)
                 yield IndexProgress(
                     self._collection, "vectors", done, max(total, done), part[-1][0].name
                 )
         before = index.model()
         if done and (before is None or before.key != model.key):
-            index.take_over(model)
+            index.switch_model(model)
 
     def _wait_for_others(self, cancel: CancelToken) -> None:
-        while self._manners.busy() and not cancel.cancelled:
+        while self._politeness.busy() and not cancel.cancelled:
             cancel.wait(_WAIT_S)
         if cancel.cancelled:
             raise Cancelled
 
 
-def _is_new(seen: SeenFile, known: TrackedFile | None) -> bool:
+def _is_new(found: SeenFile, known: TrackedFile | None) -> bool:
     """Return whether the index does not have the current version of a file."""
     if known is None:
         return True
-    return (known.seen.size, known.seen.mtime_ns) != (seen.size, seen.mtime_ns)
+    return (known.seen.size, known.seen.mtime_ns) != (found.size, found.mtime_ns)
 
 
 def _hash(path: Path) -> str | None:

@@ -15,7 +15,7 @@ from app.base.home import from_home
 from app.base.index_file import remove_index
 from app.documents.citations.values import Citation, CitationCheck
 from app.documents.collections.services.attached import AttachedVectors
-from app.documents.collections.services.indexing import Indexing, Manners, ReadsMany
+from app.documents.collections.services.indexing import Indexing, Politeness, ReadsMany
 from app.documents.collections.store.collection_index import CollectionIndex, VectorModel
 from app.documents.collections.store.collections import CollectionStore
 from app.documents.collections.values import (
@@ -77,6 +77,7 @@ class Knowledge:
         self._at_work: dict[str, CancelToken] = {}
 
     def close(self) -> None:
+        """Close the databases of all indexes."""
         with self._lock:
             for index in self._open.values():
                 index.close()
@@ -96,37 +97,37 @@ class Knowledge:
         if found is None:
             raise CollectionUnknown(
                 N_("There is no collection “{called}”.", called=called),
-                N_("It was removed, or was never there."),
-                N_("Choose a collection of the list."),
-                terminal=N_("`hearth docs list` shows those that there are."),
+                N_("It was removed, or never existed."),
+                N_("Choose a collection from the list."),
+                terminal=N_("`hearth docs list` shows all collections."),
             )
         return found
 
     def create(self, name: str) -> DocumentCollection:
         """Create an empty collection. Raises CollectionNameInvalid, also if the name is taken."""
         name = _named(name)
-        made = self._store.create(name)
-        if made is None:
-            raise _taken(name)
-        return made
+        collection = self._store.create(name)
+        if collection is None:
+            raise _name_in_use(name)
+        return collection
 
     def rename(self, collection: str, name: str) -> DocumentCollection:
         """Rename a collection. Raises CollectionNameInvalid and CollectionUnknown."""
         found, name = self.find(collection), _named(name)
         if not self._store.rename(found.id, name):
-            raise _taken(name)
+            raise _name_in_use(name)
         return self.find(found.id)
 
     def add(self, collection: str, paths: Iterable[Path]) -> DocumentCollection:
         """Add files and folders for `work` to read. Raises NothingToIndex and CollectionUnknown."""
         found = self.find(collection)
-        self._store.add(found.id, there(paths))
+        self._store.add(found.id, existing_paths(paths))
         return self.find(found.id)
 
-    def take_out(self, collection: str, path: Path) -> DocumentCollection:
+    def remove_path(self, collection: str, path: Path) -> DocumentCollection:
         """Remove an added file or folder; `work` removes its text from the index."""
         found = self.find(collection)
-        self._store.take_out(found.id, path)
+        self._store.remove_path(found.id, path)
         return self.find(found.id)
 
     def pause(self, collection: str, *, paused: bool) -> DocumentCollection:
@@ -156,9 +157,9 @@ class Knowledge:
         """Return the state of a collection's index. Raises CollectionUnknown and SearchBroken."""
         found = self.find(collection)
         index = self._index(found.id)
-        counts, (looked, left_out, troubles) = index.counts(), index.last_look()
-        searched, wanted = self._models(index)
-        coming = wanted is not None and searched is not None and wanted.key != searched.key
+        counts, (scanned_at, left_out, troubles) = index.counts(), index.last_scan()
+        searched, chosen = self._models(index)
+        coming = chosen is not None and searched is not None and chosen.key != searched.key
         return CollectionState(
             found,
             counts.files,
@@ -167,11 +168,11 @@ class Knowledge:
             left_out,
             counts.characters,
             counts.passages,
-            index.with_vectors(wanted) if wanted is not None else 0,
+            index.with_vectors(chosen) if chosen is not None else 0,
             searched.name if searched is not None else "",
-            wanted.name if wanted is not None and coming else "",
+            chosen.name if chosen is not None and coming else "",
             index.size_bytes(),
-            looked,
+            scanned_at,
             troubles,
             counts.scans,
             counts.partly_read,
@@ -211,7 +212,7 @@ class Knowledge:
             SearchBroken: An index cannot be searched.
             Cancelled: `cancel` was called.
         """
-        found = [self.find(it) for it in collections]
+        found = [self.find(collection) for collection in collections]
         vectors: dict[str, tuple[VectorModel, Sequence[float]] | None] = {}
         rankings = []
         for collection in found:
@@ -257,12 +258,12 @@ class Knowledge:
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return documents of any collection by SHA-256; missing ones are left out."""
-        wanted, found = set(hashes), dict[str, Document]()
-        for collection in self._store.collections() if wanted else ():
+        missing, found = set(hashes), dict[str, Document]()
+        for collection in self._store.collections() if missing else ():
             if not self._index_path(collection.id).exists():
                 continue
-            found |= self._index(collection.id).documents(wanted - found.keys())
-            if wanted == found.keys():
+            found |= self._index(collection.id).documents(missing - found.keys())
+            if missing == found.keys():
                 break
         return found
 
@@ -294,19 +295,19 @@ class Knowledge:
         """
         if self._embedding is None:
             return None, None
-        wanted, complete = self._embedding.model(), index.model()
-        if wanted is None:
+        chosen, complete = self._embedding.model(), index.model()
+        if chosen is None:
             return None, None
-        if complete is not None and complete.key != wanted.key and self._embedding.can(complete):
-            return complete, wanted
-        return wanted, wanted
+        if complete is not None and complete.key != chosen.key and self._embedding.can(complete):
+            return complete, chosen
+        return chosen, chosen
 
     # Work
 
     def work(
         self,
         cancel: CancelToken,
-        manners: Manners | None = None,
+        politeness: Politeness | None = None,
         only: str | None = None,
     ) -> Iterator[IndexProgress]:
         """Bring the indexes up to date, one collection after another, and yield the progress.
@@ -322,14 +323,14 @@ class Knowledge:
             EngineError: Work on `only` failed.
             Cancelled: Work on `only` was cancelled.
         """
-        self._remove_lost()
+        self._remove_orphans()
         for collection in self._store.collections():
             if cancel.cancelled:
                 return
             if collection.id != only if only is not None else collection.paused:
                 continue
             try:
-                yield from self._work_on(collection, cancel, manners or Manners())
+                yield from self._work_on(collection, cancel, politeness or Politeness())
             except Cancelled:
                 if only is not None:
                     raise
@@ -338,23 +339,23 @@ class Knowledge:
                     raise
                 _log.warning("the index of a collection is not up to date: %s", error)
 
-    def worked_on_elsewhere(self, collection: str) -> bool:
+    def is_locked_elsewhere(self, collection: str) -> bool:
         """Return whether a collection is being worked on just now, such as by another process."""
-        with self._locked(self.find(collection).id) as mine:
-            return not mine
+        with self._locked(self.find(collection).id) as is_locked:
+            return not is_locked
 
     def _work_on(
-        self, collection: DocumentCollection, cancel: CancelToken, manners: Manners
+        self, collection: DocumentCollection, cancel: CancelToken, politeness: Politeness
     ) -> Iterator[IndexProgress]:
         own = CancelToken()
         forget = cancel.on_cancel(own.cancel)
         try:
-            with self._locked(collection.id) as mine:
-                if not mine:
+            with self._locked(collection.id) as is_locked:
+                if not is_locked:
                     return
                 self._at_work[collection.id] = own
                 index = self._index(collection.id)
-                indexing = Indexing(collection, index, self._reader, self._embedding, manners)
+                indexing = Indexing(collection, index, self._reader, self._embedding, politeness)
                 yield from indexing.work(own)
         finally:
             forget()
@@ -391,21 +392,21 @@ class Knowledge:
                 remove_index(self._index_path(collection_id))
                 (self._folder / f"{collection_id}{_LOCK}").unlink(missing_ok=True)
             except OSError as error:
-                # On Windows another process can have it open; `_remove_lost` tries again.
+                # On Windows another process can have it open; `_remove_orphans` tries again.
                 _log.warning("the index of a removed collection is still there: %s", error)
 
-    def _remove_lost(self) -> None:
+    def _remove_orphans(self) -> None:
         """Remove indexes whose collections no longer exist; other files stay."""
-        known = {it.id for it in self._store.collections()}
+        known = {collection.id for collection in self._store.collections()}
         with suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
                 collection_id = path.name.partition(".")[0]
-                lost = collection_id not in known and collection_id not in self._at_work
-                if lost and _ID.fullmatch(collection_id):
+                is_orphan = collection_id not in known and collection_id not in self._at_work
+                if is_orphan and _ID.fullmatch(collection_id):
                     self._remove_index(collection_id)
 
 
-def there(paths: Iterable[Path]) -> list[Path]:
+def existing_paths(paths: Iterable[Path]) -> list[Path]:
     """Return the absolute paths of files and folders to add. Raises NothingToIndex."""
     places = [from_home(path).resolve() for path in paths]
     for path in places:
@@ -420,10 +421,12 @@ def there(paths: Iterable[Path]) -> list[Path]:
 
 def _named(name: str) -> str:
     """Return the name as it is stored. Raises CollectionNameInvalid."""
-    name = " ".join("".join(it if it.isprintable() else " " for it in name).split())
+    name = " ".join(
+        "".join(character if character.isprintable() else " " for character in name).split()
+    )
     if not name or len(name) > LONGEST_NAME:
         raise CollectionNameInvalid(
-            N_("The collection cannot be called like that."),
+            N_("The collection cannot have this name."),
             N_(
                 "A name has 1 to {longest_name} characters; this one has {count}.",
                 longest_name=LONGEST_NAME,
@@ -434,7 +437,7 @@ def _named(name: str) -> str:
     return name
 
 
-def _taken(name: str) -> CollectionNameInvalid:
+def _name_in_use(name: str) -> CollectionNameInvalid:
     return CollectionNameInvalid(
         N_("There is a collection “{name}” already.", name=name),
         N_("Two collections cannot have the same name."),

@@ -146,7 +146,7 @@ KIND: Final = IndexKind(
     tables=_TABLES,
     words=("word_index",),
     failed=N_("The collection could not be searched."),
-    anew=N_("Its index was damaged and is made anew; the files are safe."),
+    anew=N_("Its index was damaged and is being rebuilt; the files are safe."),
 )
 
 
@@ -223,6 +223,7 @@ class CollectionIndex:
         self._unpacked: OrderedDict[str, Document] = OrderedDict()
 
     def close(self) -> None:
+        """Close the database of the index."""
         self._file.close()
 
     def size_bytes(self) -> int:
@@ -283,22 +284,22 @@ class CollectionIndex:
         self,
         seen: Iterable[SeenFile] = (),
         moved: Iterable[tuple[int, SeenFile]] = (),
-        gone: Iterable[int] = (),
+        removed: Iterable[int] = (),
     ) -> None:
         """Record the result of a scan.
 
         Args:
             seen: New and changed files, which have to be read.
             moved: The ids of files in the index, and their new places.
-            gone: The ids of files that no longer exist.
+            removed: The ids of files that no longer exist.
         """
-        gone = list(gone)
+        removed = list(removed)
         with self._file.write() as db:
-            left = _texts_of(db, gone)
-            db.executemany("DELETE FROM files WHERE id = ?", [(it,) for it in gone])
+            text_ids = _texts_of(db, removed)
+            db.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in removed])
             db.executemany(
                 "UPDATE files SET path = ?, name = ?, size = ?, mtime_ns = ? WHERE id = ?",
-                [(*_row(it), file_id) for file_id, it in moved],
+                [(*_row(file), file_id) for file_id, file in moved],
             )
             db.executemany(
                 "INSERT INTO files (path, name, size, mtime_ns, state)"
@@ -307,7 +308,7 @@ class CollectionIndex:
                 " state = 'waiting', why = '', [do] = ''",
                 map(_row, seen),
             )
-            self._forget_texts(db, left)
+            self._forget_texts(db, text_ids)
 
     def read_again(self, path: Path | None = None) -> None:
         """Mark files that could not be read for another try: one, or all."""
@@ -318,21 +319,24 @@ class CollectionIndex:
                 (None, None) if path is None else (os.fsencode(path),) * 2,
             )
 
-    def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
+    def record_scan(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
         """Record when the folders were scanned, and which parts could not be."""
         with self._file.write() as db:
-            _keep(db, "looked", str(when))
-            _keep(db, "left_out", str(left_out))
+            _set_fact(db, "looked", str(when))
+            _set_fact(db, "left_out", str(left_out))
             db.execute("DELETE FROM troubles")
             db.executemany(
                 "INSERT OR REPLACE INTO troubles (path, why, away) VALUES (?, ?, ?)",
-                [(os.fsencode(it.path), packed(it.why), int(it.away)) for it in troubles],
+                [
+                    (os.fsencode(trouble.path), packed(trouble.why), int(trouble.away))
+                    for trouble in troubles
+                ],
             )
 
-    def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
-        """Return what `looked` recorded last."""
+    def last_scan(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
+        """Return what `record_scan` recorded last."""
         with self._file.read() as db:
-            when, left_out = _kept(db, "looked"), _kept(db, "left_out")
+            when, left_out = _fact(db, "looked"), _fact(db, "left_out")
             troubles = tuple(
                 PathTrouble(_path(row["path"]), unpacked(row["why"]), bool(row["away"]))
                 for row in db.execute("SELECT path, why, away FROM troubles ORDER BY path")
@@ -342,12 +346,13 @@ class CollectionIndex:
     def devices(self) -> dict[str, int]:
         """Return the device numbers of the folders when files were last found in them."""
         with self._file.read() as db:
-            found: dict[str, int] = json.loads(_kept(db, "devices") or "{}")
+            found: dict[str, int] = json.loads(_fact(db, "devices") or "{}")
         return found
 
-    def keep_devices(self, devices: Mapping[str, int]) -> None:
+    def save_devices(self, devices: Mapping[str, int]) -> None:
+        """Store the device number of each path of the collection."""
         with self._file.write() as db:
-            _keep(db, "devices", json.dumps(dict(devices)))
+            _set_fact(db, "devices", json.dumps(dict(devices)))
 
     # Texts
 
@@ -371,15 +376,15 @@ class CollectionIndex:
         with self._file.write() as db:
             row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
             if row is not None:
-                left = _texts_of(db, [file.id])
+                text_ids = _texts_of(db, [file.id])
                 _have(db, file, row["id"])
-                self._forget_texts(db, left)
+                self._forget_texts(db, text_ids)
         return row is not None
 
-    def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
+    def store_texts(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
         """Store the texts of files that were read, or why they could not be read."""
         with self._file.write() as db:
-            left = _texts_of(db, [file.id for file, _ in read])
+            text_ids = _texts_of(db, [file.id for file, _ in read])
             for file, document in read:
                 if isinstance(document, Document):
                     _have(db, file, _add(db, document))
@@ -389,37 +394,37 @@ class CollectionIndex:
                         " WHERE id = ? AND mtime_ns = ?",
                         (*packed((document.why, document.do)), file.id, file.seen.mtime_ns),
                     )
-            self._forget_texts(db, left)
+            self._forget_texts(db, text_ids)
 
     def merge(self) -> bool:
         """Remove the words of removed texts from the file; see `IndexFile.merge`."""
         with self._file.read() as db:
-            removed = _kept(db, "removed")
+            removed = _fact(db, "removed")
         if not removed:
             return False
         if self._file.merge():
             return True
         with self._file.write() as db:
-            _keep(db, "removed", "")
+            _set_fact(db, "removed", "")
         return False
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return the documents with these SHA-256 hashes; missing ones are left out."""
-        found = {it: self._document(it) for it in set(hashes)}
-        return {sha256: it for sha256, it in found.items() if it is not None}
+        found = {sha256: self._document(sha256) for sha256 in set(hashes)}
+        return {sha256: document for sha256, document in found.items() if document is not None}
 
     def _document(self, sha256: str) -> Document | None:
         with self._file.read() as db:
             document = self._unpacked.pop(sha256, None)
-            what = "content" if document is None else "NULL AS content"
-            row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
+            columns = "content" if document is None else "NULL AS content"
+            row = db.execute(f"SELECT {columns} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
             if row is None:
                 return None  # another process can have removed it
             document = document or _unpacked(row["content"])
             self._unpacked[sha256] = document
-            held = sum(len(it.text) for it in self._unpacked.values())
-            while held > _UNPACKED and len(self._unpacked) > 1:
-                held -= len(self._unpacked.popitem(last=False)[1].text)
+            length = sum(len(document.text) for document in self._unpacked.values())
+            while length > _UNPACKED and len(self._unpacked) > 1:
+                length -= len(self._unpacked.popitem(last=False)[1].text)
         return document
 
     def paths_of(self, sha256: str) -> list[Path]:
@@ -438,10 +443,10 @@ class CollectionIndex:
         They have at least half of its longest words, because one can be divided at the end of a
         line.
         """
-        asked = quoted_words(quote)
+        words = quoted_words(quote)
         counted: Counter[int] = Counter()
         with self._file.read() as db:
-            for word in asked[:_QUOTED]:
+            for word in words[:_QUOTED]:
                 counted.update(
                     row[0]
                     for row in db.execute(
@@ -450,8 +455,10 @@ class CollectionIndex:
                         (f'"{word}"',),
                     )
                 )
-            least = (len(asked[:_QUOTED]) + 1) // 2
-            likely = [it for it, count in counted.most_common(_MOST_QUOTED) if count >= least]
+            least = (len(words[:_QUOTED]) + 1) // 2
+            likely = [
+                text_id for text_id, count in counted.most_common(_MOST_QUOTED) if count >= least
+            ]
             rows = [
                 db.execute(
                     "SELECT sha256, name FROM texts JOIN files ON text_id = texts.id"
@@ -503,7 +510,7 @@ class CollectionIndex:
             for row in rows:
                 parts = passages(_unpacked(row["content"]), PASSAGE)
                 found.append(
-                    TextToEmbed(row["id"], row["name"] or "", tuple(it.text for it in parts))
+                    TextToEmbed(row["id"], row["name"] or "", tuple(part.text for part in parts))
                 )
                 most -= row["count"]
                 if most <= 0:
@@ -511,7 +518,7 @@ class CollectionIndex:
             rows.close()
         return found
 
-    def keep_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
+    def save_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
         """Store the vectors of a text's passages, unless the text is gone by now."""
         signs, sizes = encoded(vectors, model.dimensions)
         with self._file.write() as db:
@@ -523,20 +530,20 @@ class CollectionIndex:
             )
             _count_up(db)
 
-    def take_over(self, model: VectorModel) -> None:
+    def switch_model(self, model: VectorModel) -> None:
         """Search this model's vectors from now on, and delete those of all others."""
         with self._file.write() as db:
             number = _number_of(db, model)
             db.execute("DELETE FROM vectors WHERE model <> ?", (number,))
             db.execute("DELETE FROM models WHERE id <> ?", (number,))
-            _keep(db, "model", model.key)
+            _set_fact(db, "model", model.key)
             _count_up(db)
 
     def model(self) -> VectorModel | None:
         """Return the model whose vectors were completed last; None before the first."""
         with self._file.read() as db:
             row = db.execute(
-                "SELECT key, name, dimensions FROM models WHERE key = ?", (_kept(db, "model"),)
+                "SELECT key, name, dimensions FROM models WHERE key = ?", (_fact(db, "model"),)
             ).fetchone()
         return None if row is None else VectorModel(row["key"], row["name"], row["dimensions"])
 
@@ -581,10 +588,10 @@ class CollectionIndex:
         if not words:
             return []
         with self._file.read() as db:
-            counts = counts_of(words, lambda it: _count(db, it))
+            counts = counts_of(words, lambda word: _count(db, word))
             rows = db.execute(
                 "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
-                (_telling(counts), _TOP),
+                (_best_parts(counts), _TOP),
             ).fetchall()
             (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
             named = with_names(db, "word_index", words)
@@ -603,7 +610,7 @@ class CollectionIndex:
 
         They are read again after the vectors change.
         """
-        stamp = (int(_kept(db, "changes") or 0), model.key)
+        stamp = (int(_fact(db, "changes") or 0), model.key)
         if self._signs is None or self._signs[0] != stamp:
             rows = db.execute(
                 "SELECT vectors.id, first, signs FROM vectors JOIN texts ON texts.id = text_id"
@@ -654,16 +661,19 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
     if row is not None:
         return int(row["id"])
-    first = int(_kept(db, "next") or 1)
+    first = int(_fact(db, "next") or 1)
     parts = list(enumerate(passages(document, PASSAGE), start=first))
-    _keep(db, "next", str(first + len(parts)))
+    _set_fact(db, "next", str(first + len(parts)))
     db.executemany(
         "INSERT INTO passages (id, place, start, [end]) VALUES (?, ?, ?, ?)",
-        [(number, it.span.place.number, it.span.start, it.span.end) for number, it in parts],
+        [
+            (number, part.span.place.number, part.span.start, part.span.end)
+            for number, part in parts
+        ],
     )
     db.executemany(
         "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
-        [(number, " ".join(content_words_in(it.text))) for number, it in parts],
+        [(number, " ".join(content_words_in(part.text))) for number, part in parts],
     )
     done = db.execute(
         "INSERT INTO texts (sha256, size, places, scanned, reading, unread, characters, first,"
@@ -695,7 +705,10 @@ def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
 
 def _texts_of(db: sqlite3.Connection, files: Iterable[int]) -> set[int]:
     """Return the ids of the texts of these files."""
-    found = (db.execute("SELECT text_id FROM files WHERE id = ?", (it,)).fetchone() for it in files)
+    found = (
+        db.execute("SELECT text_id FROM files WHERE id = ?", (file_id,)).fetchone()
+        for file_id in files
+    )
     return {row["text_id"] for row in found if row is not None and row["text_id"] is not None}
 
 
@@ -713,8 +726,8 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.executemany(
             "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
             [
-                (number, " ".join(content_words_in(it.text)))
-                for number, it in enumerate(parts, start=row["first"])
+                (number, " ".join(content_words_in(part.text)))
+                for number, part in enumerate(parts, start=row["first"])
             ],
         )
         last = row["first"] + row["count"] - 1
@@ -723,7 +736,7 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.execute("DELETE FROM texts WHERE id = ?", (text_id,))
         removed = True
     if removed:
-        _keep(db, "removed", "1")
+        _set_fact(db, "removed", "1")
         _count_up(db)
     return removed
 
@@ -734,13 +747,13 @@ def _codes(
     """Read the stored vectors of passages; those that are gone are left out."""
     signs, sizes = HALVES * model.dimensions // 8, HALVES * model.dimensions // 4
     found: dict[int, Code] = {}
-    for it in sorted(near):
+    for passage in sorted(near):
         row = db.execute(
             "SELECT substr(signs, ?, ?), substr(codes, ?, ?) FROM vectors WHERE id = ?",
-            (1 + it.place * signs, signs, 1 + it.place * sizes, sizes, it.row),
+            (1 + passage.place * signs, signs, 1 + passage.place * sizes, sizes, passage.row),
         ).fetchone()
         if row is not None and len(row[1]) == sizes:
-            found[it.passage] = row[0], row[1]
+            found[passage.passage] = row[0], row[1]
     return found
 
 
@@ -750,12 +763,14 @@ def _count(db: sqlite3.Connection, match: str) -> int:
     return int(db.execute(counted, (match, MATCHED + 1)).fetchone()[0])
 
 
-def _telling(counts: Mapping[QueryPart, int]) -> str:
+def _best_parts(counts: Mapping[QueryPart, int]) -> str:
     """Return a query for the words that occur in few enough passages.
 
     Every passage with one of the words is ranked, which takes time.
     """
-    counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
+    counted = sorted(
+        ((count, part.match) for part, count in counts.items()), key=lambda pair: pair[0]
+    )
     chosen, left = [], MATCHED
     for count, term in counted:
         left -= count
@@ -782,8 +797,8 @@ def _known(row: sqlite3.Row) -> TrackedFile:
     return TrackedFile(row["id"], seen, row["state"])
 
 
-def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
-    return os.fsencode(seen.path), seen.name, seen.size, seen.mtime_ns
+def _row(file: SeenFile) -> tuple[bytes, str, int, int]:
+    return os.fsencode(file.path), file.name, file.size, file.mtime_ns
 
 
 def _path(stored: bytes) -> Path:
@@ -800,15 +815,15 @@ def _unpacked(content: bytes) -> Document:
     return document_from(json.loads(zlib.decompress(content)))
 
 
-def _kept(db: sqlite3.Connection, name: str) -> str:
+def _fact(db: sqlite3.Connection, name: str) -> str:
     row = db.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row["value"])
 
 
-def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
+def _set_fact(db: sqlite3.Connection, name: str, value: str) -> None:
     db.execute("INSERT OR REPLACE INTO state (name, value) VALUES (?, ?)", (name, value))
 
 
 def _count_up(db: sqlite3.Connection) -> None:
     """Record that the vectors have changed."""
-    _keep(db, "changes", str(int(_kept(db, "changes") or 0) + 1))
+    _set_fact(db, "changes", str(int(_fact(db, "changes") or 0) + 1))

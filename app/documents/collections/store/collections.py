@@ -33,13 +33,13 @@ class CollectionStore:
 
     def create(self, name: str) -> DocumentCollection | None:
         """Create an empty collection; None if the name is taken."""
-        made = DocumentCollection(uuid.uuid4().hex, name)
+        collection = DocumentCollection(uuid.uuid4().hex, name)
         with self._database.write() as db:
             done = db.execute(
                 "INSERT OR IGNORE INTO collections (id, name, created) VALUES (?, ?, ?)",
-                (made.id, name, time.time()),
+                (collection.id, name, time.time()),
             )
-            return made if done.rowcount else None
+            return collection if done.rowcount else None
 
     def rename(self, collection_id: str, name: str) -> bool:
         """Rename a collection; return whether the name was free."""
@@ -50,12 +50,14 @@ class CollectionStore:
             return bool(done.rowcount)
 
     def pause(self, collection_id: str, *, paused: bool) -> None:
+        """Pause the indexing of a collection, or resume it."""
         with self._database.write() as db:
             db.execute(
                 "UPDATE collections SET paused = ? WHERE id = ?", (int(paused), collection_id)
             )
 
     def add(self, collection_id: str, paths: Iterable[Path]) -> None:
+        """Add files and folders to a collection; those that it has stay once."""
         with self._database.write() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO collection_paths (collection_id, path, added)"
@@ -63,7 +65,8 @@ class CollectionStore:
                 [(collection_id, os.fsencode(path), time.time()) for path in paths],
             )
 
-    def take_out(self, collection_id: str, path: Path) -> None:
+    def remove_path(self, collection_id: str, path: Path) -> None:
+        """Remove a file or folder from a collection."""
         with self._database.write() as db:
             db.execute(
                 "DELETE FROM collection_paths WHERE collection_id = ? AND path = ?",
@@ -77,16 +80,16 @@ class CollectionStore:
 
 
 def _collections(
-    db: sqlite3.Connection, which: str, values: tuple[str, ...]
+    db: sqlite3.Connection, condition: str, values: tuple[str, ...]
 ) -> list[DocumentCollection]:
-    rows = db.execute(f"SELECT id, name, paused FROM collections {which}", values).fetchall()  # noqa: S608  our own words
+    rows = db.execute(f"SELECT id, name, paused FROM collections {condition}", values).fetchall()  # noqa: S608  our own words
     return [
         DocumentCollection(
             row["id"],
             row["name"],
             tuple(
-                Path(os.fsdecode(it["path"]))
-                for it in db.execute(
+                Path(os.fsdecode(path_row["path"]))
+                for path_row in db.execute(
                     "SELECT path FROM collection_paths WHERE collection_id = ?"
                     " ORDER BY added, path",
                     (row["id"],),

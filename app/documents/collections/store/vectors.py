@@ -105,12 +105,14 @@ class SignTable:
         """Return the passages of the vectors that differ from this one in the fewest signs."""
         import numpy as np
 
-        asked = np.asarray(vector, dtype=np.float32)[: self.dimensions]
-        mine = np.packbits(asked > 0).view(self._signs.dtype)
+        question = np.asarray(vector, dtype=np.float32)[: self.dimensions]
+        question_signs = np.packbits(question > 0).view(self._signs.dtype)
         differing = np.zeros(self._signs.shape[1], dtype=np.uint16)
         for start in range(0, len(differing), _AT_ONCE):
             part = differing[start : start + _AT_ONCE]
-            for signs, own in zip(self._signs[:, start : start + _AT_ONCE], mine, strict=True):
+            for signs, own in zip(
+                self._signs[:, start : start + _AT_ONCE], question_signs, strict=True
+            ):
                 part += np.bitwise_count(signs ^ own)
         if len(differing) > most:
             best = np.argpartition(differing, most)[:most]
@@ -142,10 +144,10 @@ def ranked(
     if not codes:
         return []
     numbers, values = list(codes), _decoded(codes.values())
-    asked = _of_length_one(np.asarray([vector], dtype=np.float32)[:, : values.shape[1]])
+    question = _of_length_one(np.asarray([vector], dtype=np.float32)[:, : values.shape[1]])
     if center is not None:
-        values, asked = _of_length_one(values - center), _of_length_one(asked - center)
-    nearness = nearness_of_passages(values @ asked[0])
+        values, question = _of_length_one(values - center), _of_length_one(question - center)
+    nearness = nearness_of_passages(values @ question[0])
     order = np.argsort(-nearness, kind="stable")
     return [(numbers[at], float(nearness[at])) for at in order]
 
@@ -175,8 +177,8 @@ def _decoded(codes: Collection[Code]) -> NDArray[np.float32]:
     import numpy as np
 
     count = HALVES * len(codes)
-    signs = np.frombuffer(b"".join(it for it, _ in codes), np.uint8).reshape(count, -1)
-    packed = np.frombuffer(b"".join(it for _, it in codes), np.uint8)
+    signs = np.frombuffer(b"".join(code for code, _ in codes), np.uint8).reshape(count, -1)
+    packed = np.frombuffer(b"".join(code for _, code in codes), np.uint8)
     sizes = np.stack([packed >> 6, packed >> 4 & 3, packed >> 2 & 3, packed & 3], axis=-1)
     values = np.array(_SIZES, np.float32)[sizes.reshape(count, -1)]
     return _of_length_one(np.where(np.unpackbits(signs, axis=1), values, -values))

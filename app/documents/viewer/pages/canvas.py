@@ -62,6 +62,7 @@ class PictureCanvas(QAbstractScrollArea):
 
     @property
     def scale(self) -> float:
+        """The scale that the picture is shown at; 1.0 is its own size."""
         return self._scale
 
     @property
@@ -88,6 +89,7 @@ class PictureCanvas(QAbstractScrollArea):
         self.viewport().update()
 
     def set_fit(self, fit: Fit) -> None:
+        """Fit the picture to the width or to the whole view."""
         self._fit = fit
         self._settle()
 
@@ -113,10 +115,12 @@ class PictureCanvas(QAbstractScrollArea):
         self.verticalScrollBar().setValue(round(middle_y - view.height() / 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the picture to the new size."""
         super().resizeEvent(event)
         self._settle()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the visible part of the picture and its marks."""
         painter = QPainter(self.viewport())
         theme = theme_of(self.palette())
         painter.fillRect(self.viewport().rect(), QColor(theme.side))
@@ -145,6 +149,7 @@ class PictureCanvas(QAbstractScrollArea):
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the pointer while Ctrl is pressed; scroll otherwise."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             turned = event.angleDelta().y() / 120
             if turned:
@@ -154,17 +159,20 @@ class PictureCanvas(QAbstractScrollArea):
             super().wheelEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Grab the picture with the left button."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._grabbed = event.position().toPoint()
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move a grabbed picture with the pointer."""
         if self._grabbed is not None:
             now = event.position().toPoint()
             self._pan(self._grabbed - now)
             self._grabbed = now
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        """Let go of the picture."""
         self._grabbed = None
         self.viewport().unsetCursor()
 
@@ -176,6 +184,7 @@ class PictureCanvas(QAbstractScrollArea):
             self.set_fit("whole")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the picture with the arrow keys."""
         moves = {
             Qt.Key.Key_Left: QPoint(-_PAN, 0),
             Qt.Key.Key_Right: QPoint(_PAN, 0),
@@ -189,6 +198,7 @@ class PictureCanvas(QAbstractScrollArea):
             self._pan(move)
 
     def scrollContentsBy(self, _dx: int, _dy: int) -> None:
+        """Draw the part of the picture at the new position."""
         self.viewport().update()
 
     def _pan(self, by: QPoint) -> None:
@@ -229,13 +239,13 @@ class PictureCanvas(QAbstractScrollArea):
 
     def _measure(self) -> None:
         size, view = self._size * self._scale, self.viewport().size()
-        for bar, whole, seen in (
+        for bar, whole, visible in (
             (self.horizontalScrollBar(), size.width(), view.width()),
             (self.verticalScrollBar(), size.height(), view.height()),
         ):
-            bar.setPageStep(seen)
+            bar.setPageStep(visible)
             bar.setSingleStep(_PAN)
-            bar.setRange(0, max(0, math.ceil(whole) + 2 * GRID - seen))
+            bar.setRange(0, max(0, math.ceil(whole) + 2 * GRID - visible))
         self.viewport().update()
 
     def area(self) -> QRectF:

@@ -60,7 +60,7 @@ class FileViewer(EnterDialog):
         self._parts: list[TextPart] = []
         self._at = 0
         self._spans: tuple[TextSpan, ...] = ()
-        self._asked = 0
+        self._asked_width = 0
         self._size = _PAGE * _POINT
         self._goes_to_mark = False
         self._text_steps = 0
@@ -100,6 +100,7 @@ class FileViewer(EnterDialog):
         self.activateWindow()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Turn pages with Page Up and Page Down, and zoom with +, - and 0."""
         key = event.key()
         if key == Qt.Key.Key_PageDown:
             self._turn(self._at + 1)
@@ -121,10 +122,12 @@ class FileViewer(EnterDialog):
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Release the file when the window closes."""
         super().closeEvent(event)
         self._let_go()
 
     def reject(self) -> None:
+        """Close the viewer and release the file."""
         super().reject()
         self._let_go()
 
@@ -150,7 +153,7 @@ class FileViewer(EnterDialog):
         self._fit = IconButton("fit", self.tr("Fit to the window"), "zoomFit")
         self._fit.clicked.connect(self._fit_window)
         self._own = LabelledButton("screen", self.tr("100 %"), "zoomOwn", look="quiet")
-        self._own.setAccessibleName(self.tr("Show in its own size"))
+        self._own.setAccessibleName(self.tr("Show at original size"))
         self._own.clicked.connect(self._own_size)
         self._as_text = LabelledButton("log", self.tr("Text"), "viewerText", look="quiet")
         self._as_text.setAccessibleName(self.tr("Show the page's text"))
@@ -180,7 +183,7 @@ class FileViewer(EnterDialog):
             self._show_picture(document.media)
             return
         if not self._parts:
-            self._show_problem(self.tr("There is nothing to look at in this file."))
+            self._show_problem(self.tr("This file has nothing to show."))
             return
         first = self._spans[0] if self._spans else None
         at = 0
@@ -239,14 +242,14 @@ class FileViewer(EnterDialog):
         text = file.document.sections[part.place.number - 1].text[part.start : part.end]
         length = len(text)
         places = [
-            (max(0, it.start - part.start), min(length, it.end - part.start))
-            for it in self._marked()
+            (max(0, span.start - part.start), min(length, span.end - part.start))
+            for span in self._marked()
         ]
-        self.text.show_text(text, [it for it in places if it[0] < it[1]])
+        self.text.show_text(text, [place for place in places if place[0] < place[1]])
         self._stack.setCurrentWidget(self.text)
         words = ""
         if file.document.kind is DocumentKind.PDF and not file.has_pages:
-            words = self.tr("No copy of the file is kept, so this is its text.")
+            words = self.tr("No copy of the file is stored, so this is its text.")
             if file.copy == "changed":
                 words = self.tr(
                     "The file has changed since it was read. This is the text as it was then."
@@ -260,10 +263,10 @@ class FileViewer(EnterDialog):
         file = self._file
         if file is None or not file.has_pages or self._stack.currentWidget() is not self.canvas:
             return
-        wanted = max(_STEP_PX, math.ceil(self.canvas.shown_width / _STEP_PX) * _STEP_PX)
-        self._asked = wanted
+        width = max(_STEP_PX, math.ceil(self.canvas.shown_width / _STEP_PX) * _STEP_PX)
+        self._asked_width = width
         self._viewing.draw(
-            file, self._parts[self._at].place, wanted, self._marked(), self._drawn, self._failed
+            file, self._parts[self._at].place, width, self._marked(), self._drawn, self._failed
         )
 
     def _drawn(self, page: DrawnPage) -> None:
@@ -276,11 +279,11 @@ class FileViewer(EnterDialog):
             self.canvas.show_size(size)
         self.canvas.show_picture(image, page.marks or ())
         if page.marks is None:
-            self._say(self.tr("The words stand on this page, but where exactly is not certain."))
+            self._say(self.tr("The words are on this page, but their exact place is uncertain."))
         if self._goes_to_mark:
             self._goes_to_mark = False
             self.canvas.show_mark()
-        if self.canvas.shown_width > self._asked:
+        if self.canvas.shown_width > self._asked_width:
             self._calm.start()  # the page was drawn for the size of the previous one
 
     def _marked(self) -> tuple[TextSpan, ...]:
@@ -288,11 +291,11 @@ class FileViewer(EnterDialog):
         if not self._parts:
             return ()
         number = self._parts[self._at].place.number
-        return tuple(it for it in self._spans if it.place.number == number)
+        return tuple(span for span in self._spans if span.place.number == number)
 
     def _scaled(self, _scale: float) -> None:
         self._show_tools()
-        if self.canvas.shown_width > self._asked and self._asked:
+        if self.canvas.shown_width > self._asked_width and self._asked_width:
             self._calm.start()
 
     def _zoom(self, by: int) -> None:
@@ -370,6 +373,6 @@ class FileViewer(EnterDialog):
         self._show_tools()
 
     def _focus(self) -> None:
-        shown = self._stack.currentWidget()
-        if shown is not None:
-            shown.setFocus()
+        widget = self._stack.currentWidget()
+        if widget is not None:
+            widget.setFocus()

@@ -39,25 +39,26 @@ class TextPage(QPlainTextEdit):
         self.centerCursor()
 
     def set_scale(self, scale: float) -> None:
+        """Set the size of the text; 1.0 is the usual size."""
         font = text_font(round(min(_MOST, max(_LEAST, (BASE + 2) * scale))))
         self.document().setDefaultFont(font)
         self._mark()
 
     def _mark(self) -> None:
         theme = theme_of(self.palette())
-        look = QTextCharFormat()
-        look.setBackground(QColor(theme.accent))
-        look.setForeground(QColor(theme.on_accent))
-        made = []
+        char_format = QTextCharFormat()
+        char_format.setBackground(QColor(theme.accent))
+        char_format.setForeground(QColor(theme.on_accent))
+        selections = []
         for start, end in self._places:
             selection = QTextEdit.ExtraSelection()
             cursor = QTextCursor(self.document())
             cursor.setPosition(start)
             cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
             selection.cursor = cursor
-            selection.format = look
-            made.append(selection)
-        self.setExtraSelections(made)
+            selection.format = char_format
+            selections.append(selection)
+        self.setExtraSelections(selections)
 
 
 def _in_qt(text: str, place: int) -> int:

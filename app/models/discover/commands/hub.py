@@ -87,9 +87,9 @@ def _is_requested(choice: Choice, quantisation: str | None, file: str | None) ->
 
 def _free_memory(app: App) -> int:
     """Return the free memory of graphics cards and computer together, in bytes."""
-    hardware = app.look()
-    cards = sum(gpu.free_bytes or 0 for gpu in hardware.gpus if gpu.usable and not gpu.integrated)
-    return hardware.memory.available_bytes + cards
+    found = app.detect_hardware()
+    cards = sum(gpu.free_bytes or 0 for gpu in found.gpus if gpu.usable and not gpu.integrated)
+    return found.memory.available_bytes + cards
 
 
 def _listed(result: SearchResult) -> dict[str, Any]:

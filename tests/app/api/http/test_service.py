@@ -40,7 +40,7 @@ def test_the_window_s_model_is_not_thrown_out(served: Served, other: ModelEntry)
     error = answer.json()["error"]
     assert error["code"] == "model_busy"
     assert "starter" in error["message"]
-    assert served.services.runtime.held("llamacpp") == served.services.library.starter
+    assert served.services.runtime.loaded_model("llamacpp") == served.services.library.starter
 
 
 def test_a_model_that_the_window_has_not_used_for_long_leaves(
@@ -102,20 +102,20 @@ def test_models_of_programs_are_unloaded_once_nobody_uses_them(served: Served) -
     )
     served.post("/v1/chat/completions", {"model": "starter", **HI})
     service.unload_idle()
-    assert services.runtime.held("llamacpp"), "it was used just now"
+    assert services.runtime.loaded_model("llamacpp"), "it was used just now"
     services.seconds[0] += 31 * 60
     use(served, services.library.starter)
     service.unload_idle()
-    assert services.runtime.held("llamacpp"), "a person has used it"
+    assert services.runtime.loaded_model("llamacpp"), "a person has used it"
     services.runtime.stop("llamacpp")
     served.post("/v1/chat/completions", {"model": "starter", **HI})
     services.seconds[0] += 31 * 60
     served.settings = served.settings.changed("server_idle", 0)
     service.unload_idle()
-    assert services.runtime.held("llamacpp"), "the setting says never"
+    assert services.runtime.loaded_model("llamacpp"), "the setting says never"
     served.settings = served.settings.changed("server_idle", 30)
     service.unload_idle()
-    assert services.runtime.held("llamacpp") is None
+    assert services.runtime.loaded_model("llamacpp") is None
 
 
 def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: ModelEntry) -> None:
@@ -182,7 +182,7 @@ def test_a_key_without_the_usual_model_counts_with_its_own(
     key = served.keys.add("editor", ("starter",))[1].reveal()
     served.settings = served.settings.changed("model", other.id)
     assert served.post("/tokenize", {"content": "a bc"}, key).json()["tokens"] == [1, 2]
-    assert served.services.runtime.held("llamacpp") == served.services.library.starter
+    assert served.services.runtime.loaded_model("llamacpp") == served.services.library.starter
 
 
 ADAPTERS = "loud = /adapters/loud.gguf\nodd = /adapters/odd.gguf\nfolder = /adapters/folder"

@@ -173,7 +173,7 @@ def test_a_file_in_which_nothing_matches_is_named(
     engine.context = 2000
     path = tmp_path / "book.md"
     path.write_text("\n\n".join(f"# Part {n}\n\n" + f"Bread {n}. " * 60 for n in range(40)))
-    note = "book.md: nothing in it matches the question, so only its beginning is in."
+    note = "book.md: nothing in it matches the question, so only its beginning is included."
     assert hearth("ask", "Xyzzy?", "--file", str(path)) == 0
     assert note in capsys.readouterr().err
     assert hearth("ask", "Xyzzy?", "--file", str(path), "--json") == 0
@@ -211,7 +211,7 @@ def test_quotes_are_held_against_the_files(
     ]
     assert hearth("ask", "How hot?", "--file", str(path)) == 0
     told = capsys.readouterr().err
-    assert "1 of 3 quotes stand in the files." in told
+    assert "1 of 3 quotes were found in the files." in told
     assert "Not in the files: “oven takes 350 degrees”" in told
     assert "Not where the answer says, but in oven.pdf, page 2: “end of it”" in told
     assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
@@ -228,8 +228,8 @@ def test_a_place_that_could_not_be_checked_is_told(
     engine.pieces = ["Clause 4.2 says:\n\n> The oven takes\n> 250 degrees.\n"]
     assert hearth("ask", "How hot?", "--file", str(path)) == 0
     told = capsys.readouterr().err
-    assert "1 of 1 quotes stand in the files." in told
-    assert "The words stand in oven.pdf, page 1, but the place that the answer names" in told
+    assert "1 of 1 quotes were found in the files." in told
+    assert "The words are in oven.pdf, page 1, but the place that the answer names" in told
     assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
     (citation,) = json.loads(capsys.readouterr().out)["citations"]
     assert (citation["verdict"], citation["found"]) == ("place_unchecked", False)

@@ -25,8 +25,8 @@ def summary(message_id: str) -> Summary:
 
 def test_a_summary_is_kept_with_its_message(stored: tuple[SummaryStore, StoredMessage]) -> None:
     store, answer = stored
-    store.keep(summary(answer.id))
-    store.keep(replace(summary(answer.id), text="shorter"))
+    store.save(summary(answer.id))
+    store.save(replace(summary(answer.id), text="shorter"))
     assert store.of_chat(answer.chat_id) == [replace(summary(answer.id), text="shorter")]
     assert store.of_chat("another") == []
     store.forget(answer.id)
@@ -37,7 +37,7 @@ def test_it_goes_with_its_chat(
     database: Database, stored: tuple[SummaryStore, StoredMessage]
 ) -> None:
     store, answer = stored
-    store.keep(summary(answer.id))
+    store.save(summary(answer.id))
     chats = ChatStore(database)
     chats.delete(answer.chat_id)
     assert store.of_chat(answer.chat_id) != []

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.chats.search.presenters import ChatSearch
 from app.chats.search.services import catch_up, steps
 from app.chats.search.store.search import Search
-from app.chats.search.store.search_index import Behind, SearchIndex
+from app.chats.search.store.search_index import SearchBacklog, SearchIndex
 from app.kit.tasks.tasks import Tasks
 from engines.cancel import CancelToken
 from tests.support.services import Services
@@ -63,7 +63,7 @@ def test_an_older_history_is_read_in_the_background(
     search.keep_in_step()
     qtbot.waitUntil(lambda: bool(shares) and shares[-1] == 1.0)
     assert shares == sorted(shares)
-    assert index.behind() == Behind(0, 1.0)
+    assert index.backlog() == SearchBacklog(0, 1.0)
 
 
 def test_reading_ends_at_once_and_rests_as_long_as_it_works(index: SearchIndex) -> None:
@@ -73,7 +73,7 @@ def test_reading_ends_at_once_and_rests_as_long_as_it_works(index: SearchIndex) 
         cancel.cancel()
     assert len(rests) == 1
     assert rests[0] > 0.0
-    assert index.behind().share < 1.0
+    assert index.backlog().share < 1.0
 
 
 def test_a_search_reads_what_is_new_and_leaves_the_old_for_later(
@@ -81,6 +81,6 @@ def test_a_search_reads_what_is_new_and_leaves_the_old_for_later(
 ) -> None:
     services.chats.ask(None, "new")
     catch_up(index)
-    behind = index.behind()
+    behind = index.backlog()
     assert behind.changes == 0
     assert behind.share < 1.0

@@ -48,7 +48,7 @@ def test_add_waits_until_all_is_read_and_names_what_could_not_be(
     said = capsys.readouterr()
     assert said.out.startswith("3 files, 1 unreadable, 3 passages")
     assert "bad.pdf cannot be read. The file is damaged" in said.err
-    assert "Words alone are searched. There is no embedding model here yet." in said.err
+    assert "Only words are searched. There is no embedding model on this computer yet." in said.err
 
 
 def test_add_is_one_json_value(hearth: Hearth, docs: Path, capsys: Capture) -> None:
@@ -62,9 +62,9 @@ def test_in_the_background_nothing_is_read_until_the_next_add(
     hearth: Hearth, docs: Path, capsys: Capture
 ) -> None:
     assert hearth("docs", "add", "Lease", str(docs), "--background") == 0
-    assert "The next Hearth that is open" in capsys.readouterr().err
+    assert "They are read while the window is open" in capsys.readouterr().err
     assert hearth("docs", "search", "Lease", "rent") == 0
-    assert "`hearth docs add Lease` goes on" in capsys.readouterr().err
+    assert "`hearth docs add Lease` continues" in capsys.readouterr().err
     assert hearth("docs", "search", "Lease", "rent", "--json") == 0
     assert value(capsys) == []
     assert hearth("docs", "add", "Lease") == 0
@@ -103,7 +103,7 @@ def test_a_quote_is_checked(hearth: Hearth, lease: str, capsys: Capture) -> None
     found = value(capsys)
     assert (found["found"], found["file"]) == (False, None)
     assert hearth("docs", "check", lease, "--quote", "rent is 960 euros") == 0
-    assert capsys.readouterr().out == "These words stand nowhere in the collection.\n"
+    assert capsys.readouterr().out == "The collection does not contain these words.\n"
 
 
 def test_collections_are_listed_shown_paused_and_removed(
@@ -207,7 +207,8 @@ def test_scans_half_scans_and_empty_files_do_not_count_as_read(
 def test_words_that_are_not_found_may_stand_in_a_scan(
     hearth: Hearth, scans: str, capsys: Capture
 ) -> None:
-    said = "Not all is known: 1 scans without text, 1 with pages without text, 1 without text."
+    counts = "1 scans without text, 1 with pages without text, 1 without text"
+    said = f"Some files were not read completely: {counts}."
     assert hearth("docs", "check", scans, "--quote", "a bicycle in the yard") == 0
     assert said in capsys.readouterr().err
     assert hearth("docs", "search", scans, "deposit") == 0

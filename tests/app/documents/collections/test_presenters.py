@@ -135,7 +135,7 @@ def test_without_an_embedding_model_the_smallest_of_the_catalogue_is_offered(
     qtbot: QtBot, collections: Collections
 ) -> None:
     with qtbot.waitSignal(collections.found_embedder) as found:
-        collections.look_for_embedder()
+        collections.refresh_embedder()
     status, offer = found.args
     assert status.model is None
     assert offer == collections.offer
@@ -147,11 +147,11 @@ def test_an_embedding_model_that_comes_is_put_to_work(
     qtbot: QtBot, collections: Collections, app: App, folder: Path, tmp_path: Path
 ) -> None:
     made(qtbot, collections, folder)
-    collections.look_for_embedder()
+    collections.refresh_embedder()
     qtbot.waitUntil(lambda: collections.offer is not None)
     assert only(collections).model == ""
     app.library.add(write_bert(tmp_path / "made-bert.gguf"))
-    collections.look_for_embedder()
+    collections.refresh_embedder()
     qtbot.waitUntil(lambda: only(collections).with_vectors == only(collections).passages == 40)
     assert only(collections).model == "made-bert"
     told: list[list[FoundPassage]] = []
@@ -178,10 +178,10 @@ def test_an_index_that_cannot_be_opened_is_told_once_and_hides_no_other(
     collections.failed.connect(errors.append)
     other = app.knowledge.create("Other")
     (app.folder.knowledge / f"{other.id}.db").mkdir()
-    collections.look()
+    collections.refresh()
     qtbot.waitUntil(lambda: len(collections.states) == 2)
     assert [it.files for it in collections.states] == [0, 40]
     qtbot.waitUntil(lambda: len(errors) == 1)
-    collections.look()
+    collections.refresh()
     until_calm(qtbot, tasks)
     assert len(errors) == 1

@@ -130,7 +130,7 @@ def test_an_rtf_of_groups_without_end_is_refused(read: Read, tmp_path: Path) -> 
         ("b.bin", "__properties_version1.0", "Outlook"),
         ("a.doc", "WordDocument", "before 2007"),
         ("a.xls", "", "before 2007"),
-        ("Thumbs.db", "", "no document"),
+        ("Thumbs.db", "", "not a document"),
     ],
 )
 def test_a_compound_file_is_named_for_what_it_is(

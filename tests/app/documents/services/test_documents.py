@@ -33,7 +33,7 @@ def test_a_photo_is_not_copied_beside_the_database(documents: Documents, tmp_pat
     path = tmp_path / "photo.jpg"
     path.write_bytes(written(two_colours(), "JPEG", exif=with_metadata()))
     file = documents.read(path, CancelToken())
-    documents.keep_copies([(path, file)])
+    documents.save_copies([(path, file)])
     assert documents.copy_of(file.document.sha256) is None
     assert not (tmp_path / "attachments").exists()
 

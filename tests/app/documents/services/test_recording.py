@@ -14,7 +14,7 @@ import pytest
 
 from app.base.errors import MicrophoneNotUsable, NothingHeard
 from app.documents.services.microphone import SystemMicrophone
-from app.documents.services.recording import RATE, Heard, Recorder
+from app.documents.services.recording import RATE, Recorder, RecordingProgress
 from engines.cancel import CancelToken
 
 SECOND = b"\x01\x02" * RATE
@@ -40,7 +40,7 @@ class MadeMicrophone:
 
 def test_a_recording_ends_when_it_is_stopped_and_is_a_wav() -> None:
     microphone, stop = MadeMicrophone(SECOND * 2), CancelToken()
-    found: list[Heard] = []
+    found: list[RecordingProgress] = []
     for news in Recorder(microphone).record(stop):
         found.append(news)
         stop.cancel()

@@ -128,7 +128,7 @@ def test_a_copy_outlives_its_original_and_is_for_its_owner_alone(
     tmp_path: Path, copies: FileCopies
 ) -> None:
     path, digest = written(tmp_path, b"text")
-    assert copies.keep(path, digest)
+    assert copies.save(path, digest)
     path.unlink()
     copy = copies.path(digest)
     assert copy is not None
@@ -136,7 +136,7 @@ def test_a_copy_outlives_its_original_and_is_for_its_owner_alone(
     if os.name != "nt":
         assert stat.S_IMODE(copy.stat().st_mode) == 0o600
         assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
-    assert copies.keep(path, digest), "it is here already"
+    assert copies.save(path, digest), "it is here already"
 
 
 def test_a_file_that_has_changed_since_it_was_read_is_not_copied(
@@ -144,14 +144,14 @@ def test_a_file_that_has_changed_since_it_was_read_is_not_copied(
 ) -> None:
     path, digest = written(tmp_path, b"text")
     path.write_bytes(b"other")
-    assert not copies.keep(path, digest)
+    assert not copies.save(path, digest)
     assert copies.path(digest) is None
 
 
 def test_copies_go_that_no_chat_has(tmp_path: Path, copies: FileCopies) -> None:
     copies.remove_unused(set())  # there is no folder yet
     path, digest = written(tmp_path, b"text")
-    copies.keep(path, digest)
+    copies.save(path, digest)
     copies.remove_unused({digest})
     assert copies.path(digest) is not None
     folder, name = tmp_path / "attachments", "0" * 64
@@ -170,7 +170,7 @@ def test_where_nothing_is_kept_the_users_own_file_is_looked_at(tmp_path: Path) -
     path.write_bytes(b"words")
     digest = hashlib.sha256(b"words").hexdigest()
     assert (copies.path(digest), copies.state(digest)) == (None, "missing")
-    assert copies.keep(path, digest)
+    assert copies.save(path, digest)
     assert (copies.path(digest), copies.state(digest)) == (path, "here")
     path.write_bytes(b"other words")
     assert (copies.path(digest), copies.state(digest)) == (None, "changed")

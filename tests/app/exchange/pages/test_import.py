@@ -57,14 +57,14 @@ def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> No
     assert [folder.name for folder in ui.presenters.chats.folders()] == ["Imported from ChatGPT"]
     assert not ui.has("importDialog")
 
-    ui.window.importer.look([export])
+    ui.window.importer.read([export])
     wait_for(ui, "nothing new")
     assert "Already here: 2 chats." in said(ui)
     assert not ui.find(QPushButton, "importGo").isEnabled()
 
 
 def test_an_import_is_undone_as_one(ui: Ui, export: Path) -> None:
-    ui.window.importer.look([export])
+    ui.window.importer.read([export])
     wait_for(ui, "Chats to import: 2")
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
@@ -72,7 +72,7 @@ def test_an_import_is_undone_as_one(ui: Ui, export: Path) -> None:
     ui.qtbot.waitUntil(lambda: ui.presenters.chats.count(TRASH) == 2)
     ui.qtbot.waitUntil(lambda: ui.presenters.chats.folders() == [])
     assert ui.app.chats.chats() == []
-    ui.window.importer.look([export])
+    ui.window.importer.read([export])
     wait_for(ui, "Chats to import: 2")
     assert "Restored from the trash: 2 chats." in said(ui)
     ui.click("importGo")
@@ -105,7 +105,7 @@ def test_a_dropped_folder_without_chats_says_where_files_go(ui: Ui, tmp_path: Pa
 
 
 def test_a_folder_is_exported_whole(ui: Ui, export: Path, tmp_path: Path) -> None:
-    ui.window.importer.look([export])
+    ui.window.importer.read([export])
     wait_for(ui, "Chats to import: 2")
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")

@@ -17,7 +17,7 @@ import pytest
 from app.chats.history.values.conversation import path_to
 from app.exchange.services.reading import read_files
 from app.exchange.values.found import FileFound
-from app.exchange.values.report import reports, told
+from app.exchange.values.report import report_text, reports
 from app.exchange.values.torn_zip import torn_members
 from engines.cancel import CancelToken
 from tests.support.foreign_chats import (
@@ -85,7 +85,7 @@ def torn(data: bytes, chance: random.Random) -> bytes:
 def check(path: Path) -> None:
     files: list[FileFound] = list(read_files([path], CancelToken()))
     (said,) = reports(files, {})
-    told((said,), done=True).encode()
+    report_text((said,), done=True).encode()
     (file,) = files
     assert said.new + said.here == len(file.chats)
     assert said.new or file.chats or file.not_read

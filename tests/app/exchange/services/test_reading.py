@@ -17,7 +17,7 @@ from app.exchange.services import documents
 from app.exchange.services.reading import read_files
 from app.exchange.values.found import FileFound
 from app.exchange.values.recognise import DAMAGED
-from app.exchange.values.report import reports, told
+from app.exchange.values.report import report_text, reports
 from app.exchange.values.thread import TOOLS
 from engines.cancel import CancelToken
 from tests.support.foreign_chats import (
@@ -295,7 +295,7 @@ def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
     good.write_text(json.dumps([chatgpt_chat(), empty]))
     bad.write_text("no export")
     files = read(good, bad, tmp_path / "gone.json")
-    assert told(reports(files, {}), done=True) == (
+    assert report_text(reports(files, {}), done=True) == (
         "good.json\nImported: 1 chat with 4 messages from ChatGPT.\nLeft out, because "
         "Hearth does not support it: calls and results of tools (2).\nNot read: 1.\n  "
         "“Empty”: It has no messages.\n\nbad.json\nNot read: 1.\n  bad.json: It contains "
@@ -303,8 +303,10 @@ def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
         "system says: No such file or directory."
     )
     chat_id = files[0].chats[0].chat.id
-    assert "Already here: 1 chat." in told(reports(files, {chat_id: False}), done=False)
-    assert "Restored from the trash: 1 chat." in told(reports(files, {chat_id: True}), done=False)
+    assert "Already here: 1 chat." in report_text(reports(files, {chat_id: False}), done=False)
+    assert "Restored from the trash: 1 chat." in report_text(
+        reports(files, {chat_id: True}), done=False
+    )
 
 
 def test_a_cancelled_look_reads_no_further(tmp_path: Path) -> None:
@@ -376,7 +378,7 @@ def test_each_chat_with_holes_is_read_or_named(tmp_path: Path) -> None:
         "It is empty.",
         "It is damaged: it begins with zeros.",
     }
-    said = told(reports([found], {}), done=True)
+    said = report_text(reports([found], {}), done=True)
     assert all(name in said for name in files if name.partition(".")[0] not in silent)
     packed = zipped(tmp_path / "all.zip", **{it.replace(".", "__"): x for it, x in files.items()})
     (again,) = read(packed)
@@ -424,7 +426,7 @@ def test_a_hole_in_other_formats_is_named(tmp_path: Path) -> None:
     told_of = " ".join(f"{what}: {why}" for what, why in lines.items())
     assert "chat-export-1.json" in told_of
     assert lines["db.sqlite"] == "1 of its messages belong to no chat."
-    assert any("thread.json is missing or damaged" in why for why in lines.values())
+    assert any("thread.json, which has the title, is missing" in why for why in lines.values())
     assert "Its messages.jsonl is missing or empty." in lines.values()
 
 
@@ -436,6 +438,6 @@ def test_what_is_no_chat_is_passed_over_by_name(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to(tmp_path / "a.conversation.json")
     (found,) = read(tmp_path)
     assert [it.what for it in found.not_read] == ["link.json", "other.json"]
-    said = told(reports([found], {}), done=True)
+    said = report_text(reports([found], {}), done=True)
     assert "Passed over: photo.png. It contains no chats that Hearth can read." in said
     assert "Passed over: inner.zip. It is an archive; import it by itself." in said

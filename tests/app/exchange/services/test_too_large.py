@@ -110,7 +110,7 @@ def test_a_large_list_that_breaks_off_is_read_as_far_as_it_goes(
 def test_what_is_found_is_kept_up_to_what_fits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MOST_KEPT", 100_000)
+    monkeypatch.setattr(reading, "MOST_IN_MEMORY", 100_000)
     chats = [chatgpt_chat(f"c{at}", "Chat") for at in range(100)]
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps(chats), encoding="utf-8")
@@ -120,7 +120,7 @@ def test_what_is_found_is_kept_up_to_what_fits(
 
 
 def test_threads_of_jan_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_KEPT", 6_000)
+    monkeypatch.setattr(reading, "MOST_IN_MEMORY", 6_000)
     write_jan(tmp_path / "jan", new=True)
     assert "too large for the memory" in read(tmp_path / "jan").not_read[-1].why
 

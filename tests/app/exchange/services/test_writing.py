@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 from app.base.errors import DiskFull, ExportFailed
 from app.exchange.pages.pdf import print_chats
 from app.exchange.presenters.exporting import Exporting
-from app.exchange.services.writing import tell, text_of, write_file, write_files
+from app.exchange.services.writing import load_chats, text_of, write_file, write_files
 from app.exchange.values.export import ExportedChat, ExportOptions
 from app.exchange.values.found import ReadyChat
 from app.exchange.values.recognise import chats_in
@@ -59,7 +59,7 @@ def no_pdf(_chats: Sequence[ExportedChat], _options: ExportOptions, _path: Path)
 
 
 def told_of(stores: Stores, ids: Sequence[str]) -> list[ExportedChat]:
-    return tell(stores.chats, stores.folders, ids, stores.citing.check)
+    return load_chats(stores.chats, stores.folders, ids, stores.citing.check)
 
 
 class Seen(HTMLParser):

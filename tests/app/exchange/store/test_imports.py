@@ -37,7 +37,7 @@ def test_chats_lie_in_a_folder_and_come_once(database: Database) -> None:
     store, chats = ImportStore(database), ChatStore(database)
     found = chats_of(chatgpt_chat("a", "One"), chatgpt_chat("b", "Two"))
     done = store.add(found)
-    assert (len(done.new), done.here, len(done.folders)) == (2, (), 1)
+    assert (len(done.new), done.known, len(done.folders)) == (2, (), 1)
     (folder,) = FolderStore(database).folders()
     assert folder.name == "Imported from ChatGPT"
     assert {chat.folder_id for chat in chats.chats()} == {folder.id}
@@ -46,7 +46,7 @@ def test_chats_lie_in_a_folder_and_come_once(database: Database) -> None:
     assert len(chats.messages(found[0].chat.id)) == 4
     assert path == tuple(it for it in found[0].messages if it in path)
     again = store.add([*found, *chats_of(chatgpt_chat("c", "Three"))])
-    assert (len(again.new), set(again.here), again.folders) == (1, set(done.new), ())
+    assert (len(again.new), set(again.known), again.folders) == (1, set(done.new), ())
     assert len(chats.chats()) == 3
 
 
@@ -57,7 +57,7 @@ def test_an_import_that_was_undone_can_be_made_again(database: Database) -> None
     chats.delete(*done.new)
     assert store.known(done.new) == {done.new[0]: True}
     again = store.add(found)
-    assert (again.new, again.back) == ((), done.new)
+    assert (again.new, again.restored) == ((), done.new)
     assert len(chats.chats()) == 1
 
 
@@ -160,7 +160,7 @@ def test_hearths_own_export_comes_back_without_loss(database: Database, tmp_path
     there = ChatStore(elsewhere)
     assert there.messages(chat.id) == messages
     assert replace(there.chat(chat.id), folder_id=None) == chat
-    assert ImportStore(database).add([read]).here == (chat.id,)
+    assert ImportStore(database).add([read]).known == (chat.id,)
     # Its messages are those of another chat here: they get ids of their own.
     twin = replace(read, chat=replace(read.chat, id="f" * 32))
     twin = replace(twin, messages=tuple(replace(it, chat_id="f" * 32) for it in twin.messages))

@@ -11,7 +11,7 @@ from app.chats.history.values.conversation import path_to
 from app.exchange.values import chatgpt
 from app.exchange.values.chatgpt import readable
 from app.exchange.values.found import ReadyChat
-from app.exchange.values.thread import TOOLS, ready
+from app.exchange.values.thread import TOOLS, convert
 from tests.support.foreign_chats import chatgpt_chat, chatgpt_node
 
 MARK = "\ue200cite\ue202turn0search1\ue202turn0search3\ue201"
@@ -25,7 +25,7 @@ def chat_of(*nodes: dict[str, Any], **more: Any) -> ReadyChat:
     question = chatgpt_node("q", None, "user", ["Well?"])
     mapping = {node["id"]: node for node in (question, *nodes)}
     value = {**chatgpt_chat(), "mapping": mapping, "current_node": names[-1], **more}
-    return ready(chatgpt.read(value))
+    return convert(chatgpt.read(value))
 
 
 def answer(name: str, *parts: Any, **more: Any) -> dict[str, Any]:

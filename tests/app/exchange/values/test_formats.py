@@ -13,7 +13,7 @@ from app.exchange.values import gpt4all
 from app.exchange.values.found import Broken, NotRead, ReadyChat
 from app.exchange.values.json_values import as_time
 from app.exchange.values.recognise import DAMAGED, TORN, chats_in
-from app.exchange.values.thread import TOOLS, ready
+from app.exchange.values.thread import TOOLS, convert
 from tests.support.foreign_chats import (
     BEGUN,
     chatgpt_chat,
@@ -106,8 +106,8 @@ def test_open_webui_keeps_forks_ratings_and_reasoning() -> None:
 @pytest.mark.parametrize("version", range(13))
 def test_gpt4all_is_read_in_every_version(version: int) -> None:
     data = gpt4all_chat(version)
-    assert gpt4all.is_ours(data)
-    chat = ready(gpt4all.read(data))
+    assert gpt4all.is_chat(data)
+    chat = convert(gpt4all.read(data))
     question, answer = chat.messages
     file = "*A file was here: menu.xlsx.*\n\n" if version >= 10 else ""
     assert (question.role, question.text) == ("user", f"{file}How is fish soup made?")
@@ -122,7 +122,7 @@ def test_gpt4all_is_read_in_every_version(version: int) -> None:
 
 def test_gpt4all_that_breaks_off_is_kept_as_far_as_it_goes() -> None:
     data = gpt4all_chat()
-    chat = ready(gpt4all.read(data[:-60]))
+    chat = convert(gpt4all.read(data[:-60]))
     assert [it.text for it in chat.messages] == [
         "*A file was here: menu.xlsx.*\n\nHow is fish soup made?"
     ]

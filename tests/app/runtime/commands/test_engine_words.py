@@ -123,7 +123,7 @@ def test_a_chat_goes_on_with_another_engine(
     assert "answers, by vLLM" in shown.out
     assert shown.out.index("Hello there") < shown.out.index("From vLLM")
     assert "of your servers offers this model" in shown.err
-    assert "waits for a new start; the last took 48 s" in shown.out
+    assert "waits for a restart; the last one took 48 s" in shown.out
     assert [it.text for it in worker.requests[0].messages][-3:] == [
         "Hello", "Hello there", "Again",
     ]  # fmt: skip

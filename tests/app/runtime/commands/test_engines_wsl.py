@@ -64,5 +64,5 @@ def test_with_wsl2_the_price_names_what_is_touched(
     assert "Linux inside WSL2, Ubuntu" in said
     assert "RTX 4090" in said
     assert "This downloads" in said
-    assert "It goes into Ubuntu" in said
+    assert "It is installed in Ubuntu" in said
     assert "~/.local/share/hearth" in said

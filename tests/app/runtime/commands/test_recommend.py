@@ -20,7 +20,7 @@ from tests.support.terminal import Hearth
 @pytest.fixture(autouse=True)
 def described(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = with_card(12, 360, ())
-    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr(devices, "hardware_detector", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(module, "memory_rates", lambda _: {"Card": 36e10})
 
 
@@ -41,7 +41,7 @@ def test_the_sentence_and_the_row_tell_the_same_speed(
     hearth: Hearth, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = next(it for it in MACHINES if "nothing is known" in it.name)
-    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr(devices, "hardware_detector", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(module, "memory_rates", lambda _: {})
     assert hearth("recommend") == 0
     suggested = capsys.readouterr().out.split("\n\n")[0]

@@ -34,7 +34,7 @@ def chat(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> str:
 def keep_server(database: Database) -> None:
     store = ServerStore(database)
     store.save(FAR)
-    store.keep_info(FAR.id, FACTS)
+    store.save_info(FAR.id, FACTS)
 
 
 def test_a_question_in_it_is_answered_here(

@@ -106,7 +106,7 @@ def test_the_window_uses_what_a_command_has_left_and_leaves_none(
 ) -> None:
     assert hearth(*ASK) == 0
     (server,) = servers(fake)
-    window = App(open_data(DataFolder(data_dir)), outside=True)
+    window = App(open_data(DataFolder(data_dir)), lists_devices_in_child=True)
     with closing(window):
         (staying,) = window.vllm.staying()
         assert (staying.model, staying.process, staying.users) == (NAME, server.pid, 0)

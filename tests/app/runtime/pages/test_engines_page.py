@@ -233,7 +233,7 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     )  # fmt: skip
     ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Running: Gemma 4 E4B")
     assert text(ui, "workerFacts") == (
-        "Uses 11 GB of memory; what its processes share is counted once. Without a "
+        "Uses 11 GB of memory; memory that its processes share is counted once. Without a "
         "message it stops in about 25 minutes."
     )
     assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one\nINFO two"
@@ -242,7 +242,7 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     assert manager.did == ["stop worker"]
 
 
-LEFT = "A command in a terminal has left it; a message to this model uses it."
+LEFT = "A command in a terminal left it running; a message to this model uses it."
 
 
 @pytest.mark.parametrize(

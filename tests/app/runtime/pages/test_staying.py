@@ -17,7 +17,7 @@ def older(ui: Ui) -> str:
     """A chat without a model of its own, from before the usual model was a server's."""
     store = ServerStore(ui.app.database)
     store.save(TEAM)
-    store.keep_info(TEAM.id, FACTS)
+    store.save_info(TEAM.id, FACTS)
     chat_id = ui.app.chats.ask(None, "My secret")[0].chat_id
     ui.presenters.settings.know_models(lambda _: None)  # it is in no list of the library
     ui.presenters.settings.set("model", FAR)

@@ -181,7 +181,7 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     model = ui.presenters.chat_settings.model(ui.page.chat_id)
     assert model == ui.app.library.starter.id, "the engine is chosen anew for each answer"
     ui.ask("And again?")
-    held = ui.app.runtime.held("llamacpp")
+    held = ui.app.runtime.loaded_model("llamacpp")
     assert held is not None
     assert held.id == "guide-elsewhere"
     press_mtp(ui, "off")

@@ -42,7 +42,7 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
     idle = IdleStop(runtime, lambda: minutes[0], tasks, parent=tasks)
     stopped: list[bool] = []
     idle.stopped.connect(lambda: stopped.append(True))
-    idle.look()
+    idle.check()
     assert not worker.closed, "there is nothing to end"
     entry = ModelEntry("m", "M", TARGET, engine="vllm")
 
@@ -50,8 +50,8 @@ def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
         return runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())
 
     def look_and_wait() -> None:
-        idle.look()
-        qtbot.waitUntil(lambda: not idle.is_looking)
+        idle.check()
+        qtbot.waitUntil(lambda: not idle.is_checking)
 
     lease().close()
     seconds[0] = 59.0
@@ -95,4 +95,4 @@ def test_to_stop_it_waits_for_those_who_have_asked_before(qtbot: QtBot, tasks: T
         assert (done, worker.closed) == ([], 0)
     qtbot.waitUntil(lambda: bool(done))
     assert worker.closed == 1
-    assert runtime.held("vllm") is None
+    assert runtime.loaded_model("vllm") is None

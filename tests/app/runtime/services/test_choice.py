@@ -50,13 +50,13 @@ class Desk:
         self.settings = SettingsFile(self.root / "settings.json")
         self.recommending = recommending(self.root)
         vllm: Any = SimpleNamespace(
-            here=lambda: (self.here, self.why_not),
+            installable=lambda: (self.here, self.why_not),
             cards=lambda: self.cards,
             fits=lambda _entry, settings: settings.context <= self.most,
         )
         servers: Any = SimpleNamespace(list=tuple)
         speeds: Any = SimpleNamespace(all=lambda: tuple(self.measured))
-        runtime: Any = SimpleNamespace(held=lambda _engine: self.loaded)
+        runtime: Any = SimpleNamespace(loaded_model=lambda _engine: self.loaded)
         self.advisor = EngineAdvisor("linux", vllm, servers, speeds)
         self.choice = EngineChoice(
             self.library, self.recommending, self.settings, vllm, self.advisor, runtime
@@ -82,16 +82,16 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_the_counterpart_that_is_here(desk: Desk) -> None:
     guide = desk.library.starter
-    pair = desk.choice.on(guide, "vllm")
+    pair = desk.choice.entry_for(guide, "vllm")
     assert (pair.id, pair.drafter) == (STARTER_CHECKPOINT, DRAFTER)
-    assert desk.choice.on(pair, "llamacpp").id == STARTER
-    assert desk.choice.on(guide, "llamacpp") is guide
+    assert desk.choice.entry_for(pair, "llamacpp").id == STARTER
+    assert desk.choice.entry_for(guide, "llamacpp") is guide
 
 
 def test_without_vllm_its_reason_is_given(desk: Desk) -> None:
     desk.here, desk.why_not = "possible", "It is not installed."
     with pytest.raises(EngineUnavailable) as caught:
-        desk.choice.on(desk.library.starter, "vllm")
+        desk.choice.entry_for(desk.library.starter, "vllm")
     assert caught.value.why == "It is not installed."
     assert "hearth engines install vllm" in caught.value.terminal
     with pytest.raises(EngineUnavailable):
@@ -101,7 +101,7 @@ def test_without_vllm_its_reason_is_given(desk: Desk) -> None:
 
 def test_what_a_download_would_cost(desk: Desk) -> None:
     with pytest.raises(EngineUnavailable) as caught:
-        desk.choice.on(desk.model("gemma-4-12B-it-Q4_0"), "vllm")
+        desk.choice.entry_for(desk.model("gemma-4-12B-it-Q4_0"), "vllm")
     assert "About 15.0 GB have to be downloaded." in caught.value.why
     assert "hearth models pull RedHatAI/gemma-4-12B-it-FP8-Dynamic" in caught.value.terminal
 
@@ -109,13 +109,13 @@ def test_what_a_download_would_cost(desk: Desk) -> None:
 def test_what_does_not_suit_the_card_or_is_not_known(desk: Desk) -> None:
     desk.cards = (Card("Small", 8.9, 6_000_000_000),)
     with pytest.raises(EngineUnavailable) as caught:
-        desk.choice.on(desk.model("gemma-4-31B-it-Q4_0"), "vllm")
+        desk.choice.entry_for(desk.model("gemma-4-31B-it-Q4_0"), "vllm")
     assert "Small has 6" in caught.value.why
     with pytest.raises(EngineUnavailable) as caught:
-        desk.choice.on(desk.model("mine"), "vllm")
+        desk.choice.entry_for(desk.model("mine"), "vllm")
     assert "knows none" in caught.value.why
     with pytest.raises(EngineUnavailable) as caught:
-        desk.choice.on(desk.library.starter, "remote")
+        desk.choice.entry_for(desk.library.starter, "remote")
     assert "hearth servers list" in caught.value.terminal
 
 
@@ -183,7 +183,7 @@ def test_what_somebody_made_of_a_model_is_not_exchanged_for_it(desk: Desk) -> No
     theirs = desk.model("gemma-4-12B-it-heretic-Q4_0")
     found = desk.library.add(write_checkpoint(desk.root / "gemma-4-12B-it", GEMMA_31B))
     changed = desk.choice.use("vllm")
-    assert desk.choice.on(theirs, "vllm").id == found.id, "on wish it is"
+    assert desk.choice.entry_for(theirs, "vllm").id == found.id, "on wish it is"
     assert desk.choice.preferred(theirs.id, changed) == theirs.id
 
 
@@ -197,7 +197,7 @@ def test_a_catalogue_that_cannot_be_read_stops_no_answer(desk: Desk) -> None:
 def test_names_and_depths(desk: Desk) -> None:
     twelve = desk.model("gemma-4-12B-it-Q4_0")
     assert desk.choice.model_name(twelve) == "Gemma 4 12B"
-    assert desk.choice.model_name(desk.choice.on(desk.library.starter, "vllm")) == STARTER
+    assert desk.choice.model_name(desk.choice.entry_for(desk.library.starter, "vllm")) == STARTER
     assert desk.recommending.advised_depth(twelve) == 4
 
 

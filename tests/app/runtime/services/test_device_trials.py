@@ -17,7 +17,7 @@ from app.models.library.services.fitting import Fitting
 from app.models.library.values.entry import ModelEntry
 from app.runtime.services.device_trials import DeviceTrials
 from app.runtime.services.loaders import LlamaLoader
-from app.wiring.devices import looking
+from app.wiring.devices import hardware_detector
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.hardware import NativeDevice
@@ -77,7 +77,7 @@ def test_the_user_can_leave_one_out(tmp_path: Path) -> None:
     assert cares.switch_off("Vulkan0").state == "off"
     cares.ready((), CancelToken())
     assert states(cares)["Vulkan0"] == "off"
-    hardware = looking(cares, inside=False)()
+    hardware = hardware_detector(cares, loads_llama=False)()
     usable = {gpu.device: gpu.usable for gpu in hardware.gpus if gpu.device}
     assert usable == {"Vulkan0": False, "Vulkan1": True}
 
@@ -94,7 +94,7 @@ def test_where_nothing_can_be_seen_models_run_on_the_processor(tmp_path: Path) -
 
     cares = DeviceTrials(blind, Trials(tmp_path, tmp_path / "model.gguf"))
     cares.ready((), CancelToken())
-    hardware = looking(cares, inside=False)()
+    hardware = hardware_detector(cares, loads_llama=False)()
     assert not any(gpu.usable for gpu in hardware.gpus)
     assert "code -11" in hardware.notes[-1]
     assert cares.complaints() == (hardware.notes[-1],)

@@ -231,7 +231,7 @@ def test_many_answers_stops_and_crashes_at_random(site: Site) -> None:
     site.runtime.unload()
     assert sum(whole) > 40
     assert site.engines["vllm"].engine.most > 1
-    assert all(site.runtime.held(name) is None for name in site.engines)
+    assert all(site.runtime.loaded_model(name) is None for name in site.engines)
 
 
 def spare(site: Site, entry: ModelEntry, cancel: CancelToken) -> None:
@@ -373,4 +373,4 @@ def test_a_model_that_is_not_loaded_any_more_is_not_spare(site: Site) -> None:
     spare.close()
     assert site.answer(of("llamacpp"), CancelToken())
     assert site.runtime.spare(of("vllm"), LoadOptions(), CancelToken()) is None
-    assert site.runtime.held("llamacpp") == of("llamacpp")
+    assert site.runtime.loaded_model("llamacpp") == of("llamacpp")

@@ -35,7 +35,7 @@ def manager(**parts: Any) -> EngineManager:
     others = ("devices", "choice", "runtime", "settings", "hub", "downloads", "fitting")
     made: dict[str, Any] = dict.fromkeys(others)
     made["workers"] = SimpleNamespace(staying=tuple)
-    made.update(advisor=SimpleNamespace(system="linux"), look=lambda: COMPUTER, **parts)
+    made.update(advisor=SimpleNamespace(system="linux"), hardware=lambda: COMPUTER, **parts)
     return EngineManager(**made)
 
 
@@ -48,7 +48,9 @@ def ready(process: int, *, elsewhere: bool = False) -> EngineStatus:
 
 def seen(status: EngineStatus, held: ModelEntry | None = ENTRY, **parts: Any) -> WorkerState:
     """What is told of a worker while vLLM's engine says this of itself."""
-    runtime = SimpleNamespace(status=lambda _: status, held=lambda _: held, idle_s=lambda _: 12.0)
+    runtime = SimpleNamespace(
+        status=lambda _: status, loaded_model=lambda _: held, idle_s=lambda _: 12.0
+    )
     settings = SimpleNamespace(read=lambda: Settings(vllm_idle=30))
     return manager(runtime=runtime, settings=settings, **parts).worker()
 

@@ -15,13 +15,13 @@ ROOMS: dict[EngineName, str] = {"llamacpp": "memory", "vllm": "memory", "remote"
 AT_ONCE: dict[EngineName, int] = {"llamacpp": 1, "vllm": 3, "remote": 2}
 
 
-def want(engine: EngineName, key: str = "m", *, alone: bool = False) -> QueueRequest:
-    return QueueRequest(engine, key, f"{key} in {engine}", alone)
+def want(engine: EngineName, key: str = "m", *, exclusive: bool = False) -> QueueRequest:
+    return QueueRequest(engine, key, f"{key} in {engine}", exclusive)
 
 
 def asked(rules: QueueRules, what: QueueRequest) -> int:
     number = rules.join()
-    rules.want(number, what)
+    rules.request(number, what)
     return number
 
 
@@ -48,7 +48,7 @@ def test_as_many_as_the_engine_can_are_beside_each_other() -> None:
 
 def a_guest(rules: QueueRules, what: QueueRequest) -> int:
     number = rules.join(guest=True)
-    rules.want(number, what)
+    rules.request(number, what)
     return number
 
 
@@ -141,9 +141,9 @@ def test_one_that_stops_waiting_is_in_nobodys_way() -> None:
 def test_the_order_is_that_of_joining_whoever_is_first_to_say_what_it_wants() -> None:
     rules = QueueRules(ROOMS)
     first, second = rules.join(), rules.join()
-    rules.want(second, want("llamacpp", "n"))
+    rules.request(second, want("llamacpp", "n"))
     assert not rules.admitted(second)
-    rules.want(first, want("llamacpp"))
+    rules.request(first, want("llamacpp"))
     assert rules.admitted(first)
     assert not rules.admitted(second)
 
@@ -159,7 +159,7 @@ def test_one_that_leaves_without_a_word_lets_the_others_go_on() -> None:
 def test_alone_is_alone_to_its_end() -> None:
     rules = QueueRules(ROOMS)
     first = begun(rules, "vllm")
-    measured = asked(rules, want("vllm", alone=True))
+    measured = asked(rules, want("vllm", exclusive=True))
     rules.leave(first)
     rules.ready(measured, 3)
     late = asked(rules, want("vllm"))
@@ -210,9 +210,9 @@ class Play:
         if self.silent:
             number = self.silent.pop(self.dice.randrange(len(self.silent)))
             engine = self.dice.choice(list(ROOMS))
-            wanted = want(engine, self.dice.choice("mn"), alone=self.dice.random() < 0.1)
+            wanted = want(engine, self.dice.choice("mn"), exclusive=self.dice.random() < 0.1)
             self.waiting[number] = wanted
-            self.rules.want(number, wanted)
+            self.rules.request(number, wanted)
 
     def load(self) -> None:
         """It came through, or it failed and left nothing loaded."""
@@ -268,7 +268,7 @@ class Play:
         outside = [number for number, it in self.waiting.items() if ROOMS[it.engine] == room]
         came = self.came.get(room, [])
         assert came == sorted(came), "somebody has overtaken"
-        if self.loading & set(there) or any(it.alone for it in there.values()):
+        if self.loading & set(there) or any(it.exclusive for it in there.values()):
             assert len(there) == 1, "something is at work beside a load"
         elif there:
             assert len({(it.engine, it.key) for it in there.values()}) == 1

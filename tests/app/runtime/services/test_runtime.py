@@ -35,14 +35,14 @@ def test_the_same_model_with_the_same_wishes_is_loaded_once(services: Services) 
     assert len(services.engine.plans) == 1
     load(services, entry, LoadOptions(context=1024))
     assert [plan.context for plan in services.engine.plans][1] == 1024
-    assert services.runtime.held("llamacpp") == entry
+    assert services.runtime.loaded_model("llamacpp") == entry
 
 
 def test_unloading_forgets_the_model(services: Services) -> None:
     entry = services.library.find("starter")
     load(services, entry)
     services.runtime.unload()
-    assert services.runtime.held("llamacpp") is None
+    assert services.runtime.loaded_model("llamacpp") is None
     load(services, entry)
     assert len(services.engine.plans) == 2
 
@@ -53,7 +53,7 @@ def test_a_missing_file_keeps_the_model_that_is_loaded(services: Services, tmp_p
     gone = services.library.find(str(tmp_path / "gone.gguf"))
     with pytest.raises(ModelNotFound):
         load(services, gone)
-    assert services.runtime.held("llamacpp") == entry
+    assert services.runtime.loaded_model("llamacpp") == entry
 
 
 def test_a_model_too_big_for_the_memory_is_refused_before_the_engine_sees_it(

@@ -63,7 +63,7 @@ def test_a_worker_is_shared_where_it_may_stay(desk: Desk) -> None:
     assert wanted
     desk.runtime.leave()
     assert desk.worker.stayed_s == 600.0
-    assert desk.runtime.held("vllm") is None
+    assert desk.runtime.loaded_model("vllm") is None
 
 
 def test_the_window_leaves_none_behind(desk: Desk) -> None:

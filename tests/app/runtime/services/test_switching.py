@@ -58,15 +58,15 @@ def test_one_chat_over_three_engines(house: House) -> None:
 def test_what_lies_here_shares_the_memory_and_a_server_takes_none(house: House) -> None:
     house.load(STARTER)
     assert (house.load(SERVED), house.llama.closed) == ("remote", 0)
-    assert house.runtime.held("llamacpp") is not None
+    assert house.runtime.loaded_model("llamacpp") is not None
     assert (house.load(STARTER), house.llama.closed) == ("llamacpp", 0)
     house.load(STARTER_CHECKPOINT)
     assert house.llama.closed == 1
-    assert house.runtime.held("llamacpp") is None
+    assert house.runtime.loaded_model("llamacpp") is None
     house.load(STARTER)
     assert house.worker.closed == 1
-    assert house.runtime.held("vllm") is None
-    assert house.runtime.held("remote") is not None
+    assert house.runtime.loaded_model("vllm") is None
+    assert house.runtime.loaded_model("remote") is not None
 
 
 def test_only_who_needs_the_memory_waits_for_it(house: House) -> None:
@@ -119,7 +119,7 @@ def test_a_worker_that_cannot_be_brought_back_is_started_from_nothing(house: Hou
     house.worker.lost = CRASH
     failed = house.ask(first.chat_id, "Again?", STARTER_CHECKPOINT)
     assert failed.state == "failed"
-    assert house.runtime.held("vllm") is None
+    assert house.runtime.loaded_model("vllm") is None
     house.worker.lost = None
     assert house.ask(first.chat_id, "Now?", STARTER_CHECKPOINT).state == "complete"
     assert len(house.worker.plans) == 2
@@ -142,7 +142,7 @@ def test_idle_time_counts_from_the_last_answer(house: House) -> None:
     house.seconds[0] = 119.0
     assert house.runtime.stop_idle("vllm", 60.0)
     assert house.worker.closed == 1
-    assert (house.runtime.held("vllm"), house.runtime.idle_s("vllm")) == (None, 0.0)
+    assert (house.runtime.loaded_model("vllm"), house.runtime.idle_s("vllm")) == (None, 0.0)
     assert house.ask(None, "Hello?", STARTER_CHECKPOINT).state == "complete"
 
 
@@ -152,7 +152,7 @@ def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
     request = ChatRequest((Message("user", "Hello?"),), Sampling(temperature=0.0))
     entry = house.library.find(STARTER_CHECKPOINT)
     with house.runtime.lease(
-        entry, LoadOptions(), lambda _: None, CancelToken(), alone=True
+        entry, LoadOptions(), lambda _: None, CancelToken(), exclusive=True
     ) as lease:
         lease.check_mtp(request, 2, CancelToken())
     assert house.runtime.idle_s("vllm") == 0.0

@@ -429,5 +429,5 @@ def test_a_slow_disk_is_given_time_between_two_saves(
         now[0] += seconds
         due.append(it.is_due)
         if seconds == 0.3:
-            it.on_the_way(answer)
+            it.save_partial(answer)
     assert due == [True, False, True]

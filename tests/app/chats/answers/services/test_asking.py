@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.chats.answers.services.in_progress import begun
+from app.chats.answers.services.in_progress import with_request
 from app.chats.answers.values.answer_record import EDITED, AnswerRecord, as_json, from_json
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.transcript.pages.answer_facts_card import rows_of
@@ -15,7 +15,9 @@ EMPTY = StoredMessage("a", "c", "q", "assistant", "", 0.0)
 def written(answer: StoredMessage, *names: str) -> StoredMessage:
     """Begun, or gone on with, by each of these in turn."""
     for name in names:
-        answer = replace(begun(answer, AnswerRecord(name, name)), text=answer.text + "More. ")
+        answer = replace(
+            with_request(answer, AnswerRecord(name, name)), text=answer.text + "More. "
+        )
     return answer
 
 
@@ -38,7 +40,9 @@ def test_one_model_that_was_stopped_and_went_on_has_begun_it_itself() -> None:
 
 
 def test_an_answer_of_which_nothing_came_was_begun_by_nobody() -> None:
-    answer = begun(begun(EMPTY, AnswerRecord("Guide", "Guide")), AnswerRecord("Large", "Large"))
+    answer = with_request(
+        with_request(EMPTY, AnswerRecord("Guide", "Guide")), AnswerRecord("Large", "Large")
+    )
     assert (kept(answer).parts, kept(answer).before) == (1, ())
 
 

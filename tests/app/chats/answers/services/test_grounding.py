@@ -26,7 +26,7 @@ from app.documents.values.documents import (
     prompt_parts,
     prompt_text,
     share_of,
-    share_told,
+    share_of_attachment,
     source_from,
 )
 from app.settings.values.fields import Settings
@@ -82,7 +82,9 @@ def test_a_question_that_suits_no_passage_is_told_the_beginnings() -> None:
     assert sources[0].place == 1
     assert sources[0].start == 0
     assert share_of(LARGE, sources).unmatched
-    assert share_told(LARGE.attachment, [source_from(asdict(it)) for it in sources]).unmatched
+    assert share_of_attachment(
+        LARGE.attachment, [source_from(asdict(it)) for it in sources]
+    ).unmatched
     told = prompt_text("xyzzy", sources, model.documents)
     assert "Nothing in it matches the question: this is its beginning." in told
 
@@ -319,7 +321,7 @@ def test_scanned_pages_among_others_that_have_no_room_are_counted() -> None:
     sources = choose_sources("?", [mixed], measure, {"image"})
     share = share_of(mixed, sources)
     assert [it.place for it in sources] == [0, 1, 2]
-    assert share == share_told(mixed.attachment, sources)
+    assert share == share_of_attachment(mixed.attachment, sources)
     assert (share.whole, share.unseen, share.complete) == (True, 6, False)
     assert str(share) == "all but 6 scanned pages"
 

@@ -23,58 +23,58 @@ def test_the_time_is_from_the_first_thought_to_the_first_word() -> None:
     clock = Clock()
     growing = GrowingAnswer(EMPTY, clock)
     clock.now += 7  # the prompt is read
-    growing.take(ReasoningDelta("Hm, "))
+    growing.add(ReasoningDelta("Hm, "))
     clock.now += 2
     assert growing.reasoning_s == 2
-    growing.take(ReasoningDelta("so."))
+    growing.add(ReasoningDelta("so."))
     clock.now += 1
-    growing.take(TextDelta("Yes"))
+    growing.add(TextDelta("Yes"))
     clock.now += 60
-    growing.take(TextDelta("!"))
-    found = growing.onto(EMPTY)
+    growing.add(TextDelta("!"))
+    found = growing.with_text(EMPTY)
     assert (found.reasoning, found.text, found.reasoning_s) == ("Hm, so.", "Yes!", 3)
 
 
 def test_one_that_was_stopped_while_it_thought() -> None:
     clock = Clock()
     growing = GrowingAnswer(EMPTY, clock)
-    growing.take(ReasoningDelta("Hm"))
+    growing.add(ReasoningDelta("Hm"))
     clock.now += 4
     growing.end()
     clock.now += 9
-    stopped = growing.onto(EMPTY)
+    stopped = growing.with_text(EMPTY)
     assert stopped.reasoning_s == 4
     again = GrowingAnswer(stopped, clock)
-    again.take(ReasoningDelta(", so."))
+    again.add(ReasoningDelta(", so."))
     clock.now += 1
-    again.take(TextDelta("Yes"))
-    found = again.onto(stopped)
+    again.add(TextDelta("Yes"))
+    found = again.with_text(stopped)
     assert (found.reasoning, found.text, found.reasoning_s) == ("Hm, so.", "Yes", 5)
 
 
 def test_text_that_turns_out_to_be_reasoning() -> None:
     clock = Clock()
     growing = GrowingAnswer(EMPTY, clock)
-    growing.take(TextDelta("Hm, "))
+    growing.add(TextDelta("Hm, "))
     clock.now += 3
-    growing.take(TextDelta("so."))
-    growing.take(WasReasoning())
-    growing.take(TextDelta("Yes"))
-    found = growing.onto(EMPTY)
+    growing.add(TextDelta("so."))
+    growing.add(WasReasoning())
+    growing.add(TextDelta("Yes"))
+    found = growing.with_text(EMPTY)
     assert (found.reasoning, found.text, found.reasoning_s) == ("Hm, so.", "Yes", 3)
 
 
 def test_without_thoughts_no_time_is_counted() -> None:
     growing = GrowingAnswer(EMPTY, Clock())
-    growing.take(TextDelta("Yes"))
-    assert growing.onto(EMPTY).reasoning_s == 0
+    growing.add(TextDelta("Yes"))
+    assert growing.with_text(EMPTY).reasoning_s == 0
 
 
 def test_who_has_heard_a_part_is_told_that_part_alone() -> None:
     growing = GrowingAnswer(replace(EMPTY, text="So: ", reasoning="First. "), Clock())
     for event in (ReasoningDelta("Hm, "), ReasoningDelta("so."), TextDelta("Yes"), TextDelta("!")):
-        growing.take(event)
-    heard = [growing.onto(EMPTY, count) for count in (0, 4, 7, 10, 11)]
+        growing.add(event)
+    heard = [growing.with_text(EMPTY, count) for count in (0, 4, 7, 10, 11)]
     assert [(it.reasoning, it.text) for it in heard] == [
         ("First. ", "So: "),
         ("First. Hm, ", "So: "),
@@ -82,14 +82,14 @@ def test_who_has_heard_a_part_is_told_that_part_alone() -> None:
         ("First. Hm, so.", "So: Yes"),
         ("First. Hm, so.", "So: Yes!"),
     ]
-    assert growing.onto(EMPTY) == growing.onto(EMPTY, 11)
+    assert growing.with_text(EMPTY) == growing.with_text(EMPTY, 11)
 
 
 def test_text_is_reasoning_only_for_who_has_heard_all_of_it() -> None:
     growing = GrowingAnswer(EMPTY, Clock())
     for event in (TextDelta("Hm, "), TextDelta("so."), WasReasoning(), TextDelta("Yes")):
-        growing.take(event)
-    heard = [growing.onto(EMPTY, count) for count in (4, 7, 10)]
+        growing.add(event)
+    heard = [growing.with_text(EMPTY, count) for count in (4, 7, 10)]
     assert [(it.reasoning, it.text) for it in heard] == [
         ("", "Hm, "),
         ("Hm, so.", ""),

@@ -61,12 +61,12 @@ def test_room_is_kept_for_the_answer() -> None:
 def test_when_a_warning_is_due(
     policy: OverflowPolicy, total: int, prompt: int, told: bool, asks: bool
 ) -> None:
-    assert use(total, prompt, policy).asks_first(told=told) is asks
+    assert use(total, prompt, policy).asks_first(user_knows=told) is asks
 
 
 def test_what_is_about_has_to_be_clearly_too_much() -> None:
-    assert not use(950, 500, exact=False).asks_first(told=False)
-    assert use(1100, 500, exact=False).asks_first(told=False)
+    assert not use(950, 500, exact=False).asks_first(user_knows=False)
+    assert use(1100, 500, exact=False).asks_first(user_knows=False)
 
 
 def test_a_draft_counts_at_once() -> None:
@@ -104,5 +104,5 @@ def test_where_a_server_does_not_tell_its_context_nobody_is_warned(
     unknown = use_of(PROMPT, measured, exact=exact, policy=policy, draft="draft")
     assert unknown.fits
     assert unknown.possible
-    assert not unknown.asks_first(told=False)
-    assert not unknown.with_draft("x" * 500_000).asks_first(told=False)
+    assert not unknown.asks_first(user_knows=False)
+    assert not unknown.with_draft("x" * 500_000).asks_first(user_knows=False)

@@ -33,7 +33,7 @@ words = iter(range(10**9))
 timer = QTimer()
 def write():
     word = next(words)
-    drafts.keep(None, f"word {word}")
+    drafts.set_text(None, f"word {word}")
     print(word, flush=True)
 timer.timeout.connect(write)
 timer.start(5)
@@ -63,8 +63,8 @@ def test_a_draft_is_known_at_once_and_saved_soon(
 ) -> None:
     chat_id = services.chats.ask(None, "Hello")[0].chat_id
     for text in ("h", "ha", "half"):
-        drafts.keep(chat_id, text)
-        drafts.keep(None, f"new {text}")
+        drafts.set_text(chat_id, text)
+        drafts.set_text(None, f"new {text}")
     assert (drafts.of(chat_id), drafts.of(None)) == ("half", "new half")
     assert store.of(chat_id) == ""
     qtbot.waitUntil(lambda: (store.of(chat_id), store.of(None)) == ("half", "new half"))
@@ -73,7 +73,7 @@ def test_a_draft_is_known_at_once_and_saved_soon(
 def test_a_draft_goes_with_the_chat_it_begins(
     drafts: Drafts, store: DraftStore, services: Services, qtbot: QtBot
 ) -> None:
-    drafts.keep(None, "written meanwhile")
+    drafts.set_text(None, "written meanwhile")
     chat_id = services.chats.ask(None, "Hello")[0].chat_id
     drafts.adopt(chat_id)
     assert (drafts.of(None), drafts.of(chat_id)) == ("", "written meanwhile")
@@ -84,14 +84,14 @@ def test_a_draft_goes_with_the_chat_it_begins(
 def test_the_last_words_are_saved_at_the_end(
     drafts: Drafts, store: DraftStore, tasks: Tasks
 ) -> None:
-    drafts.keep(None, "one")
-    drafts.keep(None, "one and two")
+    drafts.set_text(None, "one")
+    drafts.set_text(None, "one and two")
     tasks.close()
     assert store.of(None) == "one and two"
 
 
 def test_what_is_forgotten_is_not_written(drafts: Drafts, store: DraftStore, tasks: Tasks) -> None:
-    drafts.keep(None, "secret")
+    drafts.set_text(None, "secret")
     drafts.forget()
     tasks.close()
     assert store.of(None) == ""
@@ -105,7 +105,7 @@ def test_what_cannot_be_saved_is_said_and_still_holds(
 
     monkeypatch.setattr(store, "save", full)
     with qtbot.waitSignal(drafts.failed):
-        drafts.keep(None, "half")
+        drafts.set_text(None, "half")
     assert drafts.of(None) == "half"
 
 
@@ -121,7 +121,7 @@ def test_what_could_not_be_saved_is_saved_at_the_end(
 
     with monkeypatch.context() as patch, qtbot.waitSignal(drafts.failed):
         patch.setattr(store, "save", full)
-        drafts.keep(None, "half")
+        drafts.set_text(None, "half")
     tasks.close()
     assert store.of(None) == "half"
 

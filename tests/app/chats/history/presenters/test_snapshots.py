@@ -39,26 +39,26 @@ def daily(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[Daily]:
 
 
 def test_there_is_one_copy_a_day(daily: Daily, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(daily.service.taken) as taken:
-        daily.service.look()
+    with qtbot.waitSignal(daily.service.created) as taken:
+        daily.service.check()
     (path,) = daily.folder.iterdir()
     assert taken.args == [path]
-    with qtbot.assertNotEmitted(daily.service.taken, wait=300):
-        daily.service.look()
+    with qtbot.assertNotEmitted(daily.service.created, wait=300):
+        daily.service.check()
 
 
 def test_none_is_made_where_none_is_wanted(daily: Daily, qtbot: QtBot) -> None:
     daily.settings.set("snapshots", 0)
-    with qtbot.assertNotEmitted(daily.service.taken, wait=300):
-        daily.service.look()
+    with qtbot.assertNotEmitted(daily.service.created, wait=300):
+        daily.service.check()
     assert not daily.folder.exists()
 
 
 def test_a_window_that_stays_open_sees_the_days_go_by(daily: Daily, qtbot: QtBot) -> None:
     daily.settings.set("snapshots", 0)
-    daily.service.look()
+    daily.service.check()
     qtbot.waitUntil(lambda: daily.seen == 1)
-    daily.service.look()
+    daily.service.check()
     qtbot.waitUntil(lambda: daily.seen == 2)
 
 
@@ -67,7 +67,7 @@ def test_a_failure_is_told_once(services: Services, qtbot: QtBot, tmp_path: Path
     with closing(daily.tasks):
         daily.folder.write_text("a file is in the way")
         with qtbot.waitSignal(daily.service.failed) as failed:
-            daily.service.look()
+            daily.service.check()
         assert isinstance(failed.args[0], DataFolderReadOnly)
         with qtbot.assertNotEmitted(daily.service.failed, wait=300):
             pass

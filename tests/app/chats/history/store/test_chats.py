@@ -218,7 +218,7 @@ def test_a_copy_has_every_branch_and_goes_its_own_way(chats: ChatStore, database
     chats.save_answer(replace(first, text="one", state="complete"))
     second = chats.answer_again(chat_id, first.id)
     chats.save_answer(replace(second, text="two", state="complete"))
-    SummaryStore(database).keep(Summary(first.id, "short", "m", 3, 1.0, "hash"))
+    SummaryStore(database).save(Summary(first.id, "short", "m", 3, 1.0, "hash"))
     DraftStore(database).save(chat_id, "unsent")
     WaitingStore(database).add(chat_id, "later", "{}")
     copy_id = chats.duplicate(chat_id, "Hello (copy)")

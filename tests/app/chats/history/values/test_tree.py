@@ -22,7 +22,7 @@ PARTED = tree(
 def test_a_fork_knows_its_neighbours() -> None:
     fork = PARTED.fork("a1b")
     assert fork == Fork(("a1", "a1b"), 1)
-    assert (fork.beside(-1), fork.beside(1)) == ("a1", None)
+    assert (fork.sibling(-1), fork.sibling(1)) == ("a1", None)
     assert PARTED.fork("q1") is None
     assert PARTED.fork("gone") is None
 

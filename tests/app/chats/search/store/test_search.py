@@ -18,7 +18,7 @@ from app.chats.history.store.branches import BranchStore
 from app.chats.history.store.chat_lists import ChatLists
 from app.chats.history.store.chats import ChatStore
 from app.chats.search.store.search import Search
-from app.chats.search.store.search_index import LAYOUT, Behind, SearchIndex
+from app.chats.search.store.search_index import LAYOUT, SearchBacklog, SearchIndex
 
 
 class Found:
@@ -181,7 +181,7 @@ def test_the_index_follows_the_chats(chats: ChatStore, found: Found, database: D
     chats.delete(answer.chat_id)
     chats.purge(answer.chat_id)
     assert found("sewing") == []
-    assert found.index.behind() == Behind(0, 1.0)
+    assert found.index.backlog() == SearchBacklog(0, 1.0)
     with database.read() as db:
         assert db.execute("SELECT count(*) FROM changes").fetchone()[0] == 0, "the log is used up"
 
@@ -237,14 +237,14 @@ def test_an_older_history_is_read_from_its_newest_end(
     for number in range(700):
         chats.ask(None, f"needle n{number}")
     found = Found(tmp_path / "search.db", database)
-    assert found.index.behind() == Behind(0, 0.0)
+    assert found.index.backlog() == SearchBacklog(0, 0.0)
     while "n699" not in str(found.search.find("needle", 1)):
         assert found.index.step()
     assert found.search.find("n0", 9) == []
-    assert 0.0 < found.index.behind().share < 1.0
+    assert 0.0 < found.index.backlog().share < 1.0
     assert found("n5", 1) == ["needle [n5]99#"]
     assert found("n0") == ["needle [n0]#"], "the oldest, too"
-    assert found.index.behind() == Behind(0, 1.0)
+    assert found.index.backlog() == SearchBacklog(0, 1.0)
     assert not found.index.step()
     found.index.close()
 
@@ -254,12 +254,12 @@ def test_it_goes_on_where_it_was_left(chats: ChatStore, database: Database, tmp_
         chats.ask(None, f"n{number}")
     found = Found(tmp_path / "search.db", database)
     found.index.step()
-    share = found.index.behind().share
+    share = found.index.backlog().share
     found.index.close()
     chats.ask(None, "between")
     found = Found(tmp_path / "search.db", database)
-    assert found.index.behind().share == share > 0.0
-    assert found.index.behind().changes > 0
+    assert found.index.backlog().share == share > 0.0
+    assert found.index.backlog().changes > 0
     assert found("between") == ["[between]#"]
     assert found("n0") == ["[n0]#"]
     found.index.close()

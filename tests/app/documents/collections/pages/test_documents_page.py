@@ -226,7 +226,7 @@ def test_a_collection_is_paused_and_goes_on(ui: Ui, folder: Path) -> None:
     (folder / "new.txt").write_text("A new thing.")
     ui.settle()
     assert state(ui).files == 4
-    assert ui.find(QPushButton, "haltReading").text() == "Go on reading"
+    assert ui.find(QPushButton, "haltReading").text() == "Continue reading"
     ui.click("haltReading")
     until_read(ui, 5)
 

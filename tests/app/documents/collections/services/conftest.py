@@ -12,7 +12,7 @@ import pytest
 from app.base.db import Database
 from app.base.shipped import STARTER, STARTER_DRAFTER
 from app.documents.collections.services.embedding import Embedding
-from app.documents.collections.services.indexing import Manners
+from app.documents.collections.services.indexing import Politeness
 from app.documents.collections.services.knowledge import Knowledge
 from app.documents.collections.store.collections import CollectionStore
 from app.documents.collections.values import IndexProgress
@@ -47,9 +47,11 @@ class House:
     read: list[str]
     settings: Settings = field(default_factory=Settings)
 
-    def work(self, only: str | None = None, manners: Manners | None = None) -> list[IndexProgress]:
+    def work(
+        self, only: str | None = None, politeness: Politeness | None = None
+    ) -> list[IndexProgress]:
         """Bring all indexes up to date."""
-        return list(self.knowledge.work(CancelToken(), manners, only))
+        return list(self.knowledge.work(CancelToken(), politeness, only))
 
     def collection(self, name: str, *paths: Path) -> str:
         """Make a collection of these paths, without reading them; returns its id."""

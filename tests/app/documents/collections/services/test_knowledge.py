@@ -11,7 +11,7 @@ import pytest
 
 from app.base.errors import CollectionNameInvalid, CollectionUnknown, NothingToIndex
 from app.documents.collections.services import embedding
-from app.documents.collections.services.indexing import Manners
+from app.documents.collections.services.indexing import Politeness
 from app.documents.collections.store.vectors import MAKING
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_there_just_now_keeps_its_index(house: House, docs:
     assert house.found(lease, "rent") == ["lease.md"]
     (trouble,) = house.knowledge.state(lease).troubles
     assert (trouble.path, trouble.away) == (docs, True)
-    house.knowledge.take_out(lease, docs)
+    house.knowledge.remove_path(lease, docs)
     house.work()
     assert house.knowledge.state(lease).files == 0
     assert house.found(lease, "rent") == []
@@ -154,10 +154,10 @@ def test_one_hearth_at_a_time_works_on_a_collection(
     lease = house.collection("Lease", docs)
     work = house.knowledge.work(CancelToken())
     next(work)
-    assert other.knowledge.worked_on_elsewhere(lease)
+    assert other.knowledge.is_locked_elsewhere(lease)
     assert other.work() == []
     assert list(work)
-    assert not other.knowledge.worked_on_elsewhere(lease)
+    assert not other.knowledge.is_locked_elsewhere(lease)
     assert other.found(lease, "rent") == ["lease.md"]
 
 
@@ -198,7 +198,7 @@ def test_without_an_embedding_model_words_alone_are_searched_and_it_is_said(
     house: House,
 ) -> None:
     status = house.knowledge.embedder()
-    assert (status.model, status.why) == (None, "There is no embedding model here yet.")
+    assert (status.model, status.why) == (None, "There is no embedding model on this computer yet.")
 
 
 def test_an_embedding_model_makes_vectors_of_all_passages(house: House, docs: Path) -> None:
@@ -265,8 +265,8 @@ def test_vectors_wait_while_somebody_waits_for_an_answer(house: House, docs: Pat
     house.add_model(write_bert(house.folder / "bert.gguf"))
     lease, asked = house.collection("Lease", docs), [True, False]
     rested: list[float] = []
-    manners = Manners(busy=lambda: bool(asked) and asked.pop(0), rest=rested.append)
-    house.work(lease, manners)
+    politeness = Politeness(busy=lambda: bool(asked) and asked.pop(0), rest=rested.append)
+    house.work(lease, politeness)
     assert asked == []
     assert house.knowledge.state(lease).with_vectors == 2
     assert rested

@@ -36,7 +36,7 @@ def test_the_copy_of_an_attached_file_comes_first(house: House, docs: Path, tmp_
     copies = FileCopies(tmp_path / "attachments")
     documents = Documents(DocumentReader(), copies, house.knowledge.paths_of)
     file = documents.read(docs / "lease.md", CancelToken())
-    documents.keep_copies([(docs / "lease.md", file)])
+    documents.save_copies([(docs / "lease.md", file)])
     (docs / "lease.md").unlink()
     assert documents.state_of(file.document.sha256) == "here"
     path = documents.copy_of(file.document.sha256)

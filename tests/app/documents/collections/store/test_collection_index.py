@@ -41,7 +41,7 @@ def seen(name: str, size: int = 1, mtime: int = 1) -> SeenFile:
 def keep(index: CollectionIndex, **documents: Document) -> None:
     """Have files with these texts in the index."""
     index.note([seen(name) for name in documents])
-    index.keep([(it, documents[it.seen.name]) for it in index.waiting(99)])
+    index.store_texts([(it, documents[it.seen.name]) for it in index.waiting(99)])
 
 
 def names(index: CollectionIndex, question: str) -> list[str]:
@@ -62,7 +62,7 @@ def test_two_files_of_the_same_bytes_share_a_text(index: CollectionIndex) -> Non
     assert index.counts().files == 2
     assert index.counts().passages == 2
     assert len(index.search("Docs", "rent", 10)) == 1
-    index.note(gone=[it.id for it in index.known().values() if it.seen.name == "copy"])
+    index.note(removed=[it.id for it in index.known().values() if it.seen.name == "copy"])
     assert names(index, "rent") == ["lease"]
 
 
@@ -70,8 +70,8 @@ def test_what_is_gone_leaves_no_word_behind(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with closing(CollectionIndex(path)) as index:
         keep(index, lease=LEASE, bread=BREAD)
-        index.keep_vectors(MODEL, index.without_vectors(MODEL, 9)[0].id, [[[1.0] * 8] * 2] * 2)
-        index.note(gone=[it.id for it in index.known().values() if it.seen.name == "bread"])
+        index.save_vectors(MODEL, index.without_vectors(MODEL, 9)[0].id, [[[1.0] * 8] * 2] * 2)
+        index.note(removed=[it.id for it in index.known().values() if it.seen.name == "bread"])
         assert names(index, "Marmelade") == []
         assert index.documents([BREAD.sha256]) == {}
         while index.merge():
@@ -87,7 +87,7 @@ def test_a_changed_file_is_read_again_and_its_old_text_goes(index: CollectionInd
     index.note([seen("note", size=2)])
     assert [it.seen.size for it in index.waiting(9)] == [2]
     assert names(index, "rent") == ["note"], "the old text is found until the new one is read"
-    index.keep([(index.waiting(9)[0], BREAD)])
+    index.store_texts([(index.waiting(9)[0], BREAD)])
     assert names(index, "rent") == []
     assert names(index, "Brot") == ["note"]
 
@@ -106,7 +106,9 @@ def test_a_file_whose_text_is_here_is_linked_without_being_read(index: Collectio
 def test_a_file_that_cannot_be_read_is_listed_with_its_reason(index: CollectionIndex) -> None:
     index.note([seen("bad"), seen("lease")])
     bad, lease = index.waiting(9)
-    index.keep([(bad, DocumentNotRead("x", "It is damaged.", "Save it again.")), (lease, LEASE)])
+    index.store_texts(
+        [(bad, DocumentNotRead("x", "It is damaged.", "Save it again.")), (lease, LEASE)]
+    )
     (listed,) = index.files("unreadable")
     assert (listed.name, listed.why, listed.do) == ("bad", "It is damaged.", "Save it again.")
     assert [(it.name, it.places) for it in index.files()] == [("bad", 0), ("lease", 2)]
@@ -116,11 +118,11 @@ def test_a_file_that_cannot_be_read_is_listed_with_its_reason(index: CollectionI
 
 
 def test_what_a_look_has_found_is_kept(index: CollectionIndex) -> None:
-    assert index.last_look() == (None, 0, ())
+    assert index.last_scan() == (None, 0, ())
     trouble = PathTrouble(Path("/docs/shut"), "Closed.", away=True)
-    index.looked(12.5, 3, [trouble])
-    index.keep_devices({"/docs": 66})
-    assert index.last_look() == (12.5, 3, (trouble,))
+    index.record_scan(12.5, 3, [trouble])
+    index.save_devices({"/docs": 66})
+    assert index.last_scan() == (12.5, 3, (trouble,))
     assert index.devices() == {"/docs": 66}
 
 
@@ -129,8 +131,8 @@ def test_vectors_find_what_words_do_not(index: CollectionIndex) -> None:
     along, across = [1.0] * 8, [1.0, -1.0] * 4
     lease, bread = index.without_vectors(MODEL, 9)
     assert (lease.name, lease.passages[1]) == ("lease", "The rent is 950 euros a month.")
-    index.keep_vectors(MODEL, lease.id, [[across] * 2, [along] * 2])
-    index.keep_vectors(MODEL, bread.id, [[[-1.0] * 8] * 2])
+    index.save_vectors(MODEL, lease.id, [[across] * 2, [along] * 2])
+    index.save_vectors(MODEL, bread.id, [[[-1.0] * 8] * 2])
     assert index.without_vectors(MODEL, 9) == []
     assert index.with_vectors(MODEL) == 3
     found = index.search("Docs", "Brot", 10, (MODEL, along))
@@ -144,12 +146,12 @@ def test_vectors_find_what_words_do_not(index: CollectionIndex) -> None:
 def test_another_model_takes_over_when_its_vectors_are_complete(index: CollectionIndex) -> None:
     keep(index, bread=BREAD)
     (text,) = index.without_vectors(MODEL, 9)
-    index.keep_vectors(MODEL, text.id, [[[1.0] * 8] * 2])
-    index.take_over(MODEL)
-    index.keep_vectors(OTHER, text.id, [[[1.0] * 8] * 2])
+    index.save_vectors(MODEL, text.id, [[[1.0] * 8] * 2])
+    index.switch_model(MODEL)
+    index.save_vectors(OTHER, text.id, [[[1.0] * 8] * 2])
     assert index.model() == MODEL
     assert index.search("Docs", "", 9, (MODEL, [1.0] * 8))[0].by == ("vector",)
-    index.take_over(OTHER)
+    index.switch_model(OTHER)
     assert index.model() == OTHER
     assert index.with_vectors(MODEL) == 0
     assert index.search("Docs", "", 9, (MODEL, [1.0] * 8)) == []
@@ -199,7 +201,7 @@ def test_words_are_found_in_any_script(index: CollectionIndex, question: str, fi
 
 def test_a_text_without_spaces_leaves_no_word_behind(index: CollectionIndex) -> None:
     keep(index, lease=LEASE, zh=ZH)
-    index.note(gone=[it.id for it in index.known().values() if it.seen.name == "zh"])
+    index.note(removed=[it.id for it in index.known().values() if it.seen.name == "zh"])
     assert names(index, "押金 Python 钥匙") == []
 
 
@@ -246,7 +248,7 @@ def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(tmp_path: Path) 
         with path.open("r+b") as file:
             file.seek(4096)
             file.write(b"\xff" * (path.stat().st_size - 8192))
-        with pytest.raises(SearchBroken, match="made anew"):
+        with pytest.raises(SearchBroken, match="being rebuilt"):
             index.search("Docs", "number", 9)
         assert index.files() == []
         keep(index, lease=LEASE)

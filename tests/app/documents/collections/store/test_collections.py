@@ -47,7 +47,7 @@ def test_a_collection_can_be_paused_and_taken_apart(store: CollectionStore) -> N
     assert made is not None
     store.add(made.id, [Path("/a"), Path("/b")])
     store.pause(made.id, paused=True)
-    store.take_out(made.id, Path("/a"))
+    store.remove_path(made.id, Path("/a"))
     (found,) = store.collections()
     assert (found.paused, found.paths) == (True, (Path("/b"),))
     store.remove(made.id)

@@ -34,7 +34,7 @@ def keep(ui: Ui, path: Path, *, copied: bool = True) -> AttachedFile:
     """Read a file as when it is attached, and keep a copy of it."""
     file = ui.app.documents.read(path, CancelToken())
     if copied:
-        ui.app.documents.keep_copies([(path, file)])
+        ui.app.documents.save_copies([(path, file)])
     return file
 
 
@@ -185,7 +185,7 @@ def test_without_a_copy_the_text_is_shown_and_it_is_said(ui: Ui, tmp_path: Path)
     (mark,) = text.extraSelections()
     assert mark.cursor.selectedText().replace("\u2029", "\n") == "well-\nknown firm"
     assert ui.find(QLabel, "viewerNote").text() == (
-        "No copy of the file is kept, so this is its text."
+        "No copy of the file is stored, so this is its text."
     )
     assert not ui.has("viewerText")
 
@@ -214,7 +214,7 @@ def test_where_it_is_not_certain_the_page_is_shown_without_a_mark(ui: Ui, tmp_pa
     assert not viewer.canvas.image.isNull()
     assert not viewer.canvas.marks
     assert ui.find(QLabel, "viewerNote").text() == (
-        "The words stand on this page, but where exactly is not certain."
+        "The words are on this page, but their exact place is uncertain."
     )
 
 
@@ -225,7 +225,7 @@ def test_a_file_that_is_not_kept_any_more_is_named_with_a_reason(
         db.execute("DELETE FROM documents")
     ui.last.view.quote.emit(1)
     words = ui.find(QLabel, "viewerProblem").text()
-    assert words.startswith("lease.pdf cannot be shown. The file is not kept any more")
+    assert words.startswith("lease.pdf cannot be shown. The file is no longer stored")
 
 
 def test_a_damaged_copy_is_a_sentence_and_the_text(ui: Ui, tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_damaged_copy_is_a_sentence_and_the_text(ui: Ui, tmp_path: Path) -> No
     document = attached("bad.pdf", "The deposit is 1,250.50 euros.", "x").document
     document = replace(document, sha256=sha256(path.read_bytes()).hexdigest())
     file = AttachedFile("bad.pdf", document)
-    ui.app.documents.keep_copies([(path, file)])
+    ui.app.documents.save_copies([(path, file)])
     chat_about(ui, file)
     follow(ui, 1)
     assert "1,250.50" in ui.find(TextPage).toPlainText()

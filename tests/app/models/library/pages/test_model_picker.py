@@ -47,7 +47,7 @@ def gateway(ui: Ui) -> Ui:
     store = ServerStore(ui.app.database)
     store.save(GATEWAY)
     served = tuple(ServedModel(name, None) for name in SERVED)
-    store.keep_info(GATEWAY.id, ServerInfo("vllm", "1", served, True, True))
+    store.save_info(GATEWAY.id, ServerInfo("vllm", "1", served, True, True))
     return listed(ui)
 
 

@@ -142,9 +142,9 @@ def test_a_model_that_is_loaded_is_loaded_anew(ui: Ui, mine: Path) -> None:
     for called, stays in (("mine", False), ("starter", True)):
         entry = app.library.find(called)
         app.runtime.lease(entry, LoadOptions(), lambda _: None, cancel).close()
-        assert app.runtime.held("llamacpp") == entry
+        assert app.runtime.loaded_model("llamacpp") == entry
         app.metadata.change("mine", Metadata(name=called), lambda _: None, cancel)
-        assert (app.runtime.held("llamacpp") == entry) is stays
+        assert (app.runtime.loaded_model("llamacpp") == entry) is stays
     assert read_header(mine).name == "starter"
 
 

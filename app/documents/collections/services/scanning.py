@@ -43,7 +43,7 @@ _HIDDEN: Final = 0x2 | 0x4  # FILE_ATTRIBUTE_HIDDEN and FILE_ATTRIBUTE_SYSTEM
 
 
 @dataclass
-class Look:
+class ScanResult:
     """The result of scanning the paths of a collection.
 
     Attributes:
@@ -65,13 +65,13 @@ class Look:
         return any(folder == path or folder in path.parents for folder in self.blind)
 
 
-def look_through(
+def scan(
     paths: Iterable[Path],
     known: Iterable[Path],
     devices: Mapping[str, int],
     cancel: CancelToken,
     most: int = MOST_FILES,
-) -> Look:
+) -> ScanResult:
     """Find the documents at and below some paths. Raises Cancelled.
 
     Args:
@@ -80,34 +80,34 @@ def look_through(
             device belongs to a drive that was removed.
         most: Maximum number of files.
     """
-    look, paths, known = Look(), list(paths), set(known)
+    result, paths, known = ScanResult(), list(paths), set(known)
     folders = sum(path.is_dir() for path in paths)
     visited: set[tuple[int, int]] = set()
     for root in paths:
-        before = len(look.files)
+        before = len(result.files)
         try:
             found = root.stat()
         except OSError as error:
             if _is_deleted_file(root, known):
                 continue
-            _away(look, root, _why(error))
+            _note_missing(result, root, _why(error))
             continue
         if stat.S_ISREG(found.st_mode):
-            _see(look, root, _printable(root.name), found)
+            _add_file(result, root, _printable(root.name), found)
         elif stat.S_ISDIR(found.st_mode):
             prefix = f"{_printable(root.name)}/" if folders > 1 else ""
-            _Walk(look, root, prefix, visited, most).go(cancel)
+            _Walk(result, root, prefix, visited, most).run(cancel)
         else:
-            look.troubles.append(PathTrouble(root, N_("It is neither a file nor a folder.")))
+            result.troubles.append(PathTrouble(root, N_("It is neither a file nor a folder.")))
         had = any(root in path.parents for path in known)
         moved = devices.get(str(root), found.st_dev) != found.st_dev
-        if len(look.files) == before and had and moved:
-            _away(
-                look, root, N_("The folder is empty, and its drive seems to have been taken out.")
+        if len(result.files) == before and had and moved:
+            _note_missing(
+                result, root, N_("The folder is empty, and its drive seems to be disconnected.")
             )
         else:
-            look.devices[str(root)] = found.st_dev
-    return look
+            result.devices[str(root)] = found.st_dev
+    return result
 
 
 def _is_deleted_file(path: Path, known: set[Path]) -> bool:
@@ -115,9 +115,9 @@ def _is_deleted_file(path: Path, known: set[Path]) -> bool:
     return path in known and path.parent.is_dir() and not os.path.lexists(path)
 
 
-def _away(look: Look, path: Path, why: str) -> None:
-    look.troubles.append(PathTrouble(path, why, away=True))
-    look.blind.append(path)
+def _note_missing(result: ScanResult, path: Path, why: str) -> None:
+    result.troubles.append(PathTrouble(path, why, away=True))
+    result.blind.append(path)
 
 
 @dataclass
@@ -129,13 +129,13 @@ class _Walk:
         visited: Folders that are not entered again, however many links lead there.
     """
 
-    look: Look
+    result: ScanResult
     root: Path
     prefix: str
     visited: set[tuple[int, int]]
     most: int
 
-    def go(self, cancel: CancelToken) -> None:
+    def run(self, cancel: CancelToken) -> None:
         """Scan the root and all folders in it. Raises Cancelled."""
         folders = [self.root]
         while folders:
@@ -145,22 +145,24 @@ class _Walk:
             try:
                 entries = self._entries(folder)
             except OSError as error:
-                self.look.troubles.append(PathTrouble(folder, _why(error)))
-                self.look.blind.append(folder)
+                self.result.troubles.append(PathTrouble(folder, _why(error)))
+                self.result.blind.append(folder)
                 continue
-            inside = [folder / it.name for it in entries if self._take(folder / it.name, it)]
+            inside = [
+                folder / entry.name for entry in entries if self._visit(folder / entry.name, entry)
+            ]
             folders += reversed(inside)
 
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
         """List the entries of a folder by name; none the second time. Raises OSError."""
-        here = folder.stat()
-        if (here.st_dev, here.st_ino) in self.visited:
+        status = folder.stat()
+        if (status.st_dev, status.st_ino) in self.visited:
             return []
-        self.visited.add((here.st_dev, here.st_ino))
+        self.visited.add((status.st_dev, status.st_ino))
         with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda it: it.name)
+            return sorted(entries, key=lambda entry: entry.name)
 
-    def _take(self, path: Path, entry: os.DirEntry[str]) -> bool:
+    def _visit(self, path: Path, entry: os.DirEntry[str]) -> bool:
         """Record a file. Return whether the entry is a folder to scan instead."""
         try:
             if _is_hidden(entry):
@@ -172,31 +174,31 @@ class _Walk:
         except OSError as error:
             # A dangling link, or a file that was just deleted, is not worth reporting.
             if os.path.lexists(path) and not entry.is_symlink():
-                self.look.troubles.append(PathTrouble(path, _why(error)))
-                self.look.blind.append(path)
+                self.result.troubles.append(PathTrouble(path, _why(error)))
+                self.result.blind.append(path)
         return False
 
     def _file(self, path: Path) -> None:
         if path.suffix[1:].lower() in _NO_DOCUMENTS:
-            self.look.left_out += 1
-        elif len(self.look.files) < self.most:
+            self.result.left_out += 1
+        elif len(self.result.files) < self.most:
             name = self.prefix + _printable(path.relative_to(self.root).as_posix())
-            _see(self.look, path, name, path.stat())
-        elif self.root not in self.look.blind:
-            _too_many(self.look, self.root, self.most)
+            _add_file(self.result, path, name, path.stat())
+        elif self.root not in self.result.blind:
+            _too_many(self.result, self.root, self.most)
 
 
-def _too_many(look: Look, root: Path, most: int) -> None:
+def _too_many(result: ScanResult, root: Path, most: int) -> None:
     why = N_(
-        "The collection has {most} files, which is the most; what is further here is left out.",
+        "The collection has {most} files, which is the limit; other files here are left out.",
         most=f"{most:,}",
     )
-    look.troubles.append(PathTrouble(root, why))
-    look.blind.append(root)
+    result.troubles.append(PathTrouble(root, why))
+    result.blind.append(root)
 
 
-def _see(look: Look, path: Path, name: str, found: os.stat_result) -> None:
-    look.files[os.fsencode(path)] = SeenFile(path, name, found.st_size, found.st_mtime_ns)
+def _add_file(result: ScanResult, path: Path, name: str, found: os.stat_result) -> None:
+    result.files[os.fsencode(path)] = SeenFile(path, name, found.st_size, found.st_mtime_ns)
 
 
 def _is_hidden(entry: os.DirEntry[str]) -> bool:
@@ -208,13 +210,13 @@ def _is_hidden(entry: os.DirEntry[str]) -> bool:
 
 
 def _printable(name: str) -> str:
-    return "".join(it if it.isprintable() else " " for it in name)
+    return "".join(character if character.isprintable() else " " for character in name)
 
 
 def _why(error: OSError) -> str:
     """Return the reason as a sentence."""
     if isinstance(error, FileNotFoundError):
-        return N_("It is not there.")
+        return N_("It does not exist.")
     if isinstance(error, PermissionError):
         return N_("The system does not let Hearth open it.")
     return N_("The system says: {strerror}.", strerror=error.strerror or error)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from app.documents.collections.services.looking import Look, look_through
+from app.documents.collections.services.scanning import ScanResult, scan
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
 
-def look(*paths: Path, known: tuple[Path, ...] = (), **devices: int) -> Look:
-    return look_through(paths, known, devices, CancelToken())
+def look(*paths: Path, known: tuple[Path, ...] = (), **devices: int) -> ScanResult:
+    return scan(paths, known, devices, CancelToken())
 
 
-def names(found: Look) -> list[str]:
+def names(found: ScanResult) -> list[str]:
     return [it.name for it in found.files.values()]
 
 
@@ -114,13 +114,13 @@ def test_a_file_that_was_added_by_itself_may_be_deleted(tmp_path: Path) -> None:
 def test_a_folder_with_too_many_files_is_read_so_far(tmp_path: Path) -> None:
     for at in range(5):
         write(tmp_path / f"{at}.txt")
-    found = look_through([tmp_path], (), {}, CancelToken(), most=3)
+    found = scan([tmp_path], (), {}, CancelToken(), most=3)
     assert names(found) == ["0.txt", "1.txt", "2.txt"]
-    assert "is the most" in found.troubles[0].why
+    assert "is the limit" in found.troubles[0].why
 
 
 def test_a_cancel_ends_it(tmp_path: Path) -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        look_through([tmp_path], (), {}, cancel)
+        scan([tmp_path], (), {}, cancel)
