@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 from app.start.end_signals import EndSignals
 
 app = QCoreApplication([])
-signals = EndSignals(lambda: app.exit(7), wakes=sys.argv[1] == "yes")
+signals = EndSignals(lambda: app.exit(7), can_wake=sys.argv[1] == "yes")
 print("ready", flush=True)
 status = app.exec()
 signals.close()
