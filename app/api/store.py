@@ -8,7 +8,7 @@ from typing import Final
 from app.api.values import ApiClient, ApiUse
 from app.base.db import Database
 from app.base.errors import ClientInvalid
-from app.base.records import inserting, record, row
+from app.base.records import from_row, insert_statement, to_row
 from engines.sentences import N_
 
 KEPT_S: Final = 30 * 24 * 3600.0
@@ -28,13 +28,13 @@ class ApiClientStore:
         """Return the clients, sorted by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM api_clients ORDER BY name COLLATE NOCASE").fetchall()
-        return tuple(record(ApiClient, it) for it in rows)
+        return tuple(from_row(ApiClient, it) for it in rows)
 
     def add(self, client: ApiClient) -> None:
         """Add a client. Raises ClientInvalid if another one has the same name."""
         try:
             with self._database.write() as db:
-                db.execute(inserting("api_clients", ApiClient), row(client))
+                db.execute(insert_statement("api_clients", ApiClient), to_row(client))
         except sqlite3.IntegrityError as error:
             raise ClientInvalid(
                 N_("There is a program “{name}” already.", name=client.name),
@@ -49,7 +49,7 @@ class ApiClientStore:
     def note(self, use: ApiUse) -> None:
         """Store a use, and delete those that are too old or too many."""
         with self._database.write() as db:
-            db.execute(inserting("api_uses", ApiUse), row(use))
+            db.execute(insert_statement("api_uses", ApiUse), to_row(use))
             db.execute(
                 "DELETE FROM api_uses WHERE started < ? "
                 "OR id <= (SELECT max(id) FROM api_uses) - ?",
@@ -62,7 +62,7 @@ class ApiClientStore:
             rows = db.execute(
                 "SELECT * FROM api_uses ORDER BY id DESC LIMIT ?", (limit,)
             ).fetchall()
-        return [record(ApiUse, it) for it in rows]
+        return [from_row(ApiUse, it) for it in rows]
 
     def clear_uses(self) -> int:
         """Delete all uses and return how many there were."""

@@ -14,7 +14,7 @@ from typing import Literal
 from app import __version__
 from app.base.errors import NotADataFolder
 from app.base.folder import DataFolder
-from app.base.reports import explained
+from app.base.reports import as_user_error
 from app.kit.terminal.command import Command
 from app.kit.terminal.display import has_display
 from app.kit.terminal.output import Output, size
@@ -112,7 +112,7 @@ def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> C
             name, "failed", finding, N_("Look at that place, and at who may read it.")
         )
     except Exception as error:  # noqa: BLE001 - an error in one check must not hide the others
-        said = explained(error, folder)
+        said = as_user_error(error, folder)
         return CheckResult(
             name, "failed", N_("it cannot be checked: {why}", why=said.why), said.terminal
         )

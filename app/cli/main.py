@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.base.folder import DataFolder
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal import streams
 from app.kit.terminal.display import DisplayTrial, has_display
 from app.kit.terminal.interrupt import ending_at_once
@@ -57,9 +57,9 @@ def main(words: Sequence[str] | None = None) -> int:
         streams.forget(sys.stdout)
         return 1
     except Exception as error:  # noqa: BLE001 - the last handler: reports internal errors
-        from app.base.reports import explained
+        from app.base.reports import as_user_error
 
-        return _failed(explained(error, folder or DataFolder.default()), words)
+        return _failed(as_user_error(error, folder or DataFolder.default()), words)
 
 
 def _failed(error: UserError, words: Sequence[str]) -> int:
@@ -78,7 +78,7 @@ def _output(words: Sequence[str]) -> Output:
 
 
 def _folder(given: Path | None) -> DataFolder:
-    return DataFolder.default() if given is None else DataFolder(from_home(given).absolute())
+    return DataFolder.default() if given is None else DataFolder(expand_home(given).absolute())
 
 
 def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
@@ -192,7 +192,7 @@ def _wish(args: argparse.Namespace) -> LaunchRequest:
             N_("There is more than one."),
             N_("Open one after the other."),
         )
-    files = [from_home(path_of(it)).absolute() for it in words if not is_link(it)]
+    files = [expand_home(path_of(it)).absolute() for it in words if not is_link(it)]
     return LaunchRequest(args.quick_ask, tuple(files), "".join(links))
 
 

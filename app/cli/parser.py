@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from app import __version__
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal import streams
 from app.kit.terminal.command import Command, CommandParser, add_commands
 from app.window.values.links import is_link, path_of
@@ -129,7 +129,7 @@ def with_command(words: Sequence[str]) -> list[str]:
 def _is_to_open(word: str) -> bool:
     if word.startswith("-"):
         return False
-    path = from_home(path_of(word))
+    path = expand_home(path_of(word))
     return is_link(word) or path.suffix.lower() == ".gguf" or path.is_file()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.kit.terminal.streams import read_line
@@ -70,8 +70,8 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
         before.id if before else "",
         args.what,
         args.address,
-        args.ca and from_home(args.ca).absolute(),
-        args.cert and from_home(args.cert).absolute(),
+        args.ca and expand_home(args.ca).absolute(),
+        args.cert and expand_home(args.cert).absolute(),
     )
     key = _read_key() if args.key_stdin else None
     parted = "" if key is not None or args.keep_key else servers.parts_from_key(profile)

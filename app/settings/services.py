@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from app.base.errors import SettingsInvalid
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.net.values.serving import aliases_named, names_named, sites_named
 from app.settings.values.fields import Settings
 from app.settings.values.models import NAMING
@@ -87,7 +87,7 @@ def _require_folders(text: str) -> None:
 
 
 def _require_file(text: str) -> None:
-    if text.strip() and not from_home(text.strip()).is_file():
+    if text.strip() and not expand_home(text.strip()).is_file():
         raise SettingsInvalid(
             N_("There is no file {path}.", path=text.strip()),
             N_("Encrypted connections need a certificate and its key, each in a file."),

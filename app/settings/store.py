@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.base.errors import SettingsInvalid
-from app.base.folder import explained, read_file, write_whole
+from app.base.folder import as_user_errors, read_file, write_atomically
 from app.settings.values.fields import RENAMED, Settings
 from engines.sentences import N_, joined
 
@@ -85,13 +85,13 @@ class SettingsFile:
         found = self.find()
         text = _text({**found.unknown, **settings.changes()})
         if not found.is_damaged:
-            write_whole(self._path, text)
+            write_atomically(self._path, text)
             return
         aside = self._free_place()
-        with explained(self._path.parent):
+        with as_user_errors(self._path.parent):
             self._path.rename(aside)
         try:
-            write_whole(self._path, text)
+            write_atomically(self._path, text)
         except BaseException:
             aside.rename(self._path)
             raise

@@ -20,7 +20,7 @@ from app.api.services.server_control import ServerControl
 from app.api.store import ApiClientStore
 from app.assistants.store.assistants import AssistantStore
 from app.assistants.store.prompts import PromptStore
-from app.base.errors import NothingKept
+from app.base.errors import CannotSave
 from app.base.folder import DataFolder
 from app.base.once import once
 from app.base.secrets import Secrets
@@ -162,7 +162,7 @@ class App:
             last.callback(self.knowledge.close)
             self.server.stop()
 
-    def _tidy(self) -> NothingKept | None:
+    def _tidy(self) -> CannotSave | None:
         """Remove what has expired or was left over; return why nothing can be written, or None."""
         try:
             self.opened.tidy()
@@ -171,7 +171,7 @@ class App:
             empty_trash(self.chats, self.forget_state, DELETED_KEPT_DAYS)
             BranchStore(self.database).purge(DELETED_KEPT_DAYS)
             self.opened.remove_unused_files()
-        except NothingKept as error:
+        except CannotSave as error:
             return error
         return None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.api.services.server_control import options_of
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal.arguments import USUAL
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
@@ -50,7 +50,7 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.token_stdin:
         app.api_keys.take(read_line())
     elif args.token_file is not None:
-        file = from_home(args.token_file)
+        file = expand_home(args.token_file)
         app.api_keys.take(read_file(file))
         if os.name != "nt" and file.stat().st_mode & _OTHERS:
             out.note(
@@ -107,7 +107,7 @@ def _options(app: App, args: argparse.Namespace) -> ServeOptions:
 
 
 def _path(path: Path | None) -> Path | None:
-    return path and from_home(path).absolute()
+    return path and expand_home(path).absolute()
 
 
 def _place(token: ServerToken | None, args: argparse.Namespace) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.net.values.serving import (
     EVERYWHERE,
     LOOPBACK,
@@ -118,4 +118,4 @@ def options_of(settings: ServerSettings) -> ServeOptions:
 
 
 def _file(text: str) -> Path | None:
-    return from_home(text.strip()).absolute() if text.strip() else None
+    return expand_home(text.strip()).absolute() if text.strip() else None

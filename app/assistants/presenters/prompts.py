@@ -11,7 +11,7 @@ from app.assistants.store.prompts import PromptStore
 from app.assistants.values.assistants import free_name
 from app.assistants.values.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
 from app.base.errors import PromptsNotRead
-from app.base.folder import write_whole
+from app.base.folder import write_atomically
 from app.base.ids import new_id
 from app.kit.tasks.tasks import STORE, Failed, Tasks
 from engines.regular import read_regular_text
@@ -65,7 +65,7 @@ class Prompts(QObject):
         prompts = self.all()
 
         def write() -> Path:
-            write_whole(path, as_json(prompts))
+            write_atomically(path, as_json(prompts))
             return path
 
         self._tasks.run(write, done, failed, on=STORE)

@@ -6,7 +6,7 @@ import json
 
 from app.assistants.values.assistants import Assistant, Preset
 from app.base.db import Database
-from app.base.records import inserting, record, replacing, row
+from app.base.records import from_row, insert_statement, to_row, upsert_clause
 
 
 class AssistantStore:
@@ -19,21 +19,22 @@ class AssistantStore:
         """Return the assistants in the order in which they were made."""
         with self._database.read() as db:
             found = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
-        return [record(Assistant, it) for it in found]
+        return [from_row(Assistant, it) for it in found]
 
     def assistant(self, assistant_id: str | None) -> Assistant | None:
         """Return the assistant with this id; None if there is none."""
         with self._database.read() as db:
             found = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
-        return record(Assistant, found) if found else None
+        return from_row(Assistant, found) if found else None
 
     def save(self, assistant: Assistant) -> None:
         """Save an assistant; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
             place = "(SELECT COALESCE(MAX(position), 0) + 1 FROM assistants)"
             db.execute(
-                inserting("assistants", Assistant, position=place) + replacing(Assistant),
-                row(assistant),
+                insert_statement("assistants", Assistant, position=place)
+                + upsert_clause(Assistant),
+                to_row(assistant),
             )
 
     def remove(self, assistant_id: str) -> None:

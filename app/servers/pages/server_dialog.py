@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.base.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import Dialog
@@ -66,7 +66,7 @@ class FileField(QWidget):
     @property
     def path(self) -> Path | None:
         text = self._line.text().strip()
-        return from_home(text) if text else None
+        return expand_home(text) if text else None
 
     def _pick(self) -> None:
         dialog = QFileDialog(

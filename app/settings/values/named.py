@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.base.errors import SettingsInvalid
-from app.base.home import from_home
+from app.base.home import expand_home
 from engines.sentences import N_
 from engines.types import Adapter
 
@@ -40,11 +40,11 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
                 ),
                 N_("Correct it in the settings, under Engines."),
             )
-        found[name] = _sized(Adapter(name, from_home(folder).absolute()))
+        found[name] = _sized(Adapter(name, expand_home(folder).absolute()))
     return tuple(found.values())
 
 
 def folders_named(text: str) -> tuple[Path, ...]:
     """Parse the setting `model_folders`: one folder per line."""
     lines = (line.strip() for line in text.splitlines())
-    return tuple(dict.fromkeys(from_home(line).absolute() for line in lines if line))
+    return tuple(dict.fromkeys(expand_home(line).absolute() for line in lines if line))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from app.base.folder import DataFolder
-from app.base.reports import explained, save_report
+from app.base.reports import as_user_error, save_report
 from app.cli.doctor import doctor
 from app.kit.terminal.output import Output
 from tests.support.paths import ROOT
@@ -164,9 +164,9 @@ def test_where_no_report_can_be_kept_it_is_said(
 ) -> None:
     (tmp_path / "data").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    said = explained(ValueError("x"), DataFolder(tmp_path / "data"))
+    said = as_user_error(ValueError("x"), DataFolder(tmp_path / "data"))
     assert "no report could be saved" in said.do
-    assert "report" not in explained(MemoryError(), DataFolder(tmp_path / "data")).do
+    assert "report" not in as_user_error(MemoryError(), DataFolder(tmp_path / "data")).do
 
 
 @pytest.mark.parametrize(

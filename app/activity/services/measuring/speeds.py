@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.base.folder import read_file, write_whole
+from app.base.folder import read_file, write_atomically
 from app.runtime.values.advice import MeasuredSpeed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class MeasuredSpeeds:
         key = (measured.engine, measured.model, measured.at_once)
         others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
         kept = [asdict(it) for it in (*others, measured)]
-        write_whole(self._file, json.dumps(kept, indent=1) + "\n")
+        write_atomically(self._file, json.dumps(kept, indent=1) + "\n")
 
 
 def _speed(engine: EngineName, model: str, at_once: int, tokens_per_s: float) -> MeasuredSpeed:

@@ -155,7 +155,7 @@ class Answers:
                             yield writing.take(grounded)
                     path = self._grounding.told(path, taken=taken)
                     if prepared.settings.overflow == "compact":
-                        prompt = yield from self._compacting.make_room(
+                        prompt = yield from self._compacting.free_space(
                             model, path, system_prompt, prepared.request, cancel
                         )
                     else:

@@ -47,7 +47,7 @@ class Compacting:
         """Return the chat's own policy for a full context; None if the settings apply."""
         return self._summaries.overflow(chat_id)
 
-    def make_room(
+    def free_space(
         self,
         model: Lease,
         path: Sequence[StoredMessage],

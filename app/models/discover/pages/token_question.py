@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.base.language import in_full, translated
-from app.base.secret import KeptToken
+from app.base.secret import SavedToken
 from app.kit.notify import Notifier
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.label import Label
@@ -165,7 +165,7 @@ class TokenQuestion(QObject):
     def _save(self, token: str) -> None:
         self._service.keep(token, self._kept, self._notifier.telling(self._refused))
 
-    def _kept(self, kept: KeptToken) -> None:
+    def _kept(self, kept: SavedToken) -> None:
         if self._dialog is not None:
             self._dialog.show_saved(kept.account, kept.why_untested, kept.status.warning)
         self.kept.emit()

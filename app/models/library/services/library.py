@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.base.errors import ModelUnknown
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.library.services.index import ModelIndex
 from app.models.library.services.places.collection import Collection
 from app.models.library.services.places.found import require_text
@@ -243,7 +243,7 @@ class Library:
         Raises:
             EngineError: It is neither a chat model nor such a drafter.
         """
-        path = from_home(path).absolute()
+        path = expand_home(path).absolute()
         for known in self.shelf.everything():
             if path in (known.path, *known.files, known.drafter):
                 return self.find(known.id)

@@ -16,7 +16,7 @@ from app.base.errors import (
     ModelUnknown,
     SettingsInvalid,
 )
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.downloads.values.downloads import Download
 from app.models.library.services.library import Library
 from app.models.library.services.places.collection import Collection
@@ -89,7 +89,7 @@ class ModelManager:
             EngineError: It is not a model.
             The errors of `copy_model`.
         """
-        path = from_home(path).absolute()
+        path = expand_home(path).absolute()
         if not copy:
             return self._library.add(path)
         self._library.require_addable(path)
