@@ -35,12 +35,12 @@ class Snapshot:
     """A copy of the database.
 
     Attributes:
-        created: When it was made, in seconds since 1970.
+        made: When it was made, in seconds since 1970.
         size: Size in bytes.
     """
 
     path: Path
-    created: float
+    made: float
     size: int
 
 
@@ -63,7 +63,7 @@ class Snapshots:
         before_updates = self._database.parent.glob(f"{self._database.stem}.before-v*.db")
         files = [(file, file.stat()) for file in (*self._folder.glob("*.db"), *before_updates)]
         snapshots = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
-        return sorted(snapshots, key=lambda snapshot: snapshot.created, reverse=True)
+        return sorted(snapshots, key=lambda snapshot: snapshot.made, reverse=True)
 
     def require_chats(self, index: Path) -> None:
         """Refuse a database that is empty or missing although it was not before.

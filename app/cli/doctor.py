@@ -177,7 +177,7 @@ def _database(folder: DataFolder) -> CheckResult:
 
 
 def _settings(folder: DataFolder) -> CheckResult:
-    faults = SettingsFile(folder.settings).find().faults
+    faults = SettingsFile(folder.settings).load().faults
     if faults:
         said = " ".join(f"{fault.what} {fault.why}" for fault in faults)
         return CheckResult("settings", "warning", said, faults[0].terminal)

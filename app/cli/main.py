@@ -167,7 +167,7 @@ def _window_alone(words: Sequence[str]) -> _Alone | None:
 
 
 def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
-    for fault in app.settings.find().faults:
+    for fault in app.settings.load().faults:
         out.note(fault.in_terminal)
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)

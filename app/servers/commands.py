@@ -15,7 +15,7 @@ from app.kit.terminal.output import Output, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
 from app.servers.values import ServerInfo, ServerProfile, key_variable, short_name
-from app.settings.commands import change_settings, reset_in_words
+from app.settings.commands import change_settings, reset_notes
 from app.settings.values.fields import Settings
 from engines.sentences import N_
 
@@ -56,7 +56,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     naming = app.library.settings_naming(app.settings.read(), lambda it: it.server == profile.id)
     app.servers.remove(profile.id)
     settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
-    lines = (f"Removed “{profile.name}”.", *reset_in_words(settings))
+    lines = (f"Removed “{profile.name}”.", *reset_notes(settings))
     out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(lines))
     return 0
 

@@ -68,7 +68,7 @@ from app.runtime.services.remote_loader import RemoteLoads
 from app.runtime.services.runtime import Runtime
 from app.servers.services import Servers
 from app.servers.store import ServerStore
-from app.settings.values.named import folders_named
+from app.settings.values.named import parse_folders
 from app.wiring.opening import OpenStores, open_data
 from app.wiring.vllm import LocalVllm, cards, linux_inside, system
 from engines.llamacpp.packs import use_packs
@@ -335,7 +335,7 @@ class App:
     @once
     def _collection(self) -> Collection:
         def further() -> tuple[Path, ...]:
-            return folders_named(self.settings.read().model_folders)
+            return parse_folders(self.settings.read().model_folders)
 
         return Collection(places_here(), self.folder.models, further)
 

@@ -39,7 +39,7 @@ class ClientDialog(Dialog):
         self._name.setObjectName("clientName")
         self._name.setAccessibleName(self.tr("Name"))
         self._name.setPlaceholderText(self.tr("Such as: editor"))
-        self._name.textChanged.connect(self._typed)
+        self._name.textChanged.connect(self._enable_button)
         self._model = ModelBox("clientModel", self.tr("All models"))
         self._model.setAccessibleName(self.tr("May use"))
         self._model.show_models(models, None)
@@ -54,14 +54,14 @@ class ClientDialog(Dialog):
             form.addWidget(Label(field.accessibleName(), "small"))
             form.addWidget(field)
         self.column.addLayout(form)
-        self._said = Label("", name="clientSaid", wrap=True, selectable=True)
-        self._said.hide()
+        self._message = Label("", name="clientSaid", wrap=True, selectable=True)
+        self._message.hide()
         self._key = QLineEdit()
         self._key.setObjectName("clientKey")
         self._key.setAccessibleName(self.tr("Key"))
         self._key.setReadOnly(True)
         self._key.hide()
-        self.column.addWidget(self._said)
+        self.column.addWidget(self._message)
         self.column.addWidget(self._key)
         self.column.addStretch(1)
         self._close = LabelledButton("close", self.tr("Cancel"), "closeClient")
@@ -69,20 +69,22 @@ class ClientDialog(Dialog):
         self._make = LabelledButton(
             "key", self.tr("Make a key"), "makeClient", look="primary", tone="on_accent"
         )
-        self._make.clicked.connect(self._ask)
+        self._make.clicked.connect(self._request_key)
         self._copy = LabelledButton(
             "copy", self.tr("Copy key"), "copyClientKey", look="primary", tone="on_accent"
         )
         self._copy.clicked.connect(self._copy_key)
         self._copy.hide()
         self.add_buttons(self._close, self._make, self._copy)
-        self._typed()
+        self._enable_button()
 
     def show_key(self, key: str) -> None:
         """Show the new key; it is stored nowhere."""
         for field in (self._name, self._model, self._limit):
             field.setEnabled(False)
-        self._say(self.tr("Copy the key into the program now: it is shown this once."), "")
+        self._show_message(
+            self.tr("Copy the key into the program now: it is shown only this once."), ""
+        )
         self._key.setText(key)
         self._key.show()
         self._make.hide()
@@ -92,21 +94,22 @@ class ClientDialog(Dialog):
         self._copy.setFocus()
 
     def show_problem(self, error: UserError) -> None:
-        self._say(in_full(error), "problem")
-        self._typed()
+        """Show why no key was made; the user can try again."""
+        self._show_message(in_full(error), "problem")
+        self._enable_button()
         self.fit()
 
-    def _say(self, text: str, look: str) -> None:
-        self._said.setProperty("look", look)
-        self._said.style().unpolish(self._said)
-        self._said.style().polish(self._said)
-        self._said.setText(text)
-        self._said.show()
+    def _show_message(self, text: str, look: str) -> None:
+        self._message.setProperty("look", look)
+        self._message.style().unpolish(self._message)
+        self._message.style().polish(self._message)
+        self._message.setText(text)
+        self._message.show()
 
-    def _typed(self) -> None:
+    def _enable_button(self) -> None:
         self._make.setEnabled(bool(self._name.text().strip()))
 
-    def _ask(self) -> None:
+    def _request_key(self) -> None:
         self._make.setEnabled(False)
         model = self._model.chosen_model
         self.add.emit(self._name.text(), (model,) if model else (), self._limit.value())

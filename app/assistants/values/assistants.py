@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.settings.values.fields import Settings
-from app.settings.values.models import ENGINE, THINKING, valid
+from app.settings.values.models import ENGINE, THINKING, valid_settings
 
 SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
 """The settings that a preset holds."""
@@ -57,7 +57,7 @@ class Assistant:
         """The values that are still allowed; a newer version can have narrower limits."""
         allowed = {
             name: value
-            for name, value in valid(self.values).items()
+            for name, value in valid_settings(self.values).items()
             if name in (*OF_AN_ASSISTANT, "system_prompt")
         }
         return {**allowed, **({"model": self.model} if self.model else {})}

@@ -26,7 +26,7 @@ class LongText(QPlainTextEdit):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self._tell)
+        self._pause.timeout.connect(self._report_change)
         self.textChanged.connect(self._pause.start)
 
     def show_text(self, text: str) -> None:
@@ -35,10 +35,11 @@ class LongText(QPlainTextEdit):
         self._pause.stop()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Report a change that the pause has not reported yet."""
         super().hideEvent(event)
         if self._pause.isActive():
             self._pause.stop()
-            self._tell()
+            self._report_change()
 
-    def _tell(self) -> None:
+    def _report_change(self) -> None:
         self.changed.emit(self.toPlainText())

@@ -16,7 +16,7 @@ from app.chats.history.values.conversation import StoredMessage
 from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
 from app.models.library.services.library import Library
 from app.models.library.values.entry import ModelEntry
-from app.settings.values.models import valid
+from app.settings.values.models import valid_settings
 from engines.sentences import N_
 
 
@@ -143,7 +143,7 @@ def options_of(asked: Asked) -> AnswerOptions:
             "overflow": asked.settings.get("overflow"),
             "thinking": thinking,
             "effort": asked.effort,
-            **valid(asked.settings),
+            **valid_settings(asked.settings),
             "model": asked.model,
         },
         seed=asked.seed,

@@ -306,7 +306,7 @@ class Answers:
         with naming(layers, layers.model or usual):
             chosen = resolve(settings, self._library.own, layers, lambda _: usual).settings
             called = chosen.model
-            begun_so = layers.usual and layers.message.get("model") is None
+            begun_so = layers.is_default_model and layers.message.get("model") is None
             if begun_so or (layers.model is None and usual == settings.model):
                 called = self._prefer(called, chosen, max(1, self._wanted))
             entry = self._library.find(called)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from app.settings.values.fields import Settings
-from app.settings.values.named import adapters_named, in_one_file
+from app.settings.values.named import is_gguf_file, parse_adapters
 from engines.memory.load_options import LoadOptions
 from engines.types import Adapter, EngineName, LoadPlan
 
@@ -42,7 +42,7 @@ def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
         devices=tuple(name for name in named if name),
         experts_in_ram=None if settings.experts_in_ram < 0 else settings.experts_in_ram,
         parallel=settings.answers_at_once or None,
-        adapters=tuple(filter(in_one_file, adapters_named(settings.vllm_adapters))),
+        adapters=tuple(filter(is_gguf_file, parse_adapters(settings.vllm_adapters))),
     )
 
 
@@ -58,7 +58,7 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         memory_share=settings.vllm_memory / 100 or None,
         cards=settings.vllm_cards,
         nodes=settings.vllm_nodes,
-        adapters=tuple(filterfalse(in_one_file, adapters_named(settings.vllm_adapters))),
+        adapters=tuple(filterfalse(is_gguf_file, parse_adapters(settings.vllm_adapters))),
         offload_bytes=settings.vllm_offload * 1_000_000_000,
         batched=settings.vllm_batch or None,
         prefix_cache=settings.vllm_prefix_cache,
@@ -94,7 +94,7 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
 
 def _set_for_vllm(settings: Settings) -> LoadPlan:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
-    folders = filterfalse(in_one_file, (Adapter(line, Path(line)) for line in lines))
+    folders = filterfalse(is_gguf_file, (Adapter(line, Path(line)) for line in lines))
     return replace(
         _NOTHING,
         memory_share=settings.vllm_memory / 100 or None,

@@ -28,7 +28,7 @@ from app.models.library.services.places.removal import Removal, of_files, of_hub
 from app.models.library.store.models import ModelStore
 from app.models.library.values.details import Checked
 from app.models.library.values.entry import ModelEntry, Source
-from app.settings.values.models import checked
+from app.settings.values.models import parse_setting
 from engines.cancel import CancelToken
 from engines.sentences import N_
 
@@ -170,7 +170,7 @@ class ModelManager:
             NoSuchSetting, SettingsInvalid
         """
         entry = self._listed(called)
-        value = None if value is None else checked(name, value)
+        value = None if value is None else parse_setting(name, value)
         self._store.known.change_settings(entry.id, {name: value})
         return self._library.settings_of(entry)
 

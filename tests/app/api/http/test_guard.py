@@ -25,7 +25,7 @@ from tests.app.api.http.conftest import (
     read_all,
 )
 
-QUICK = Rules(wrong_s=0.05, longest_s=0.2)
+QUICK = Rules(wrong_key_delay_s=0.05, longest_delay_s=0.2)
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def test_wrong_keys_wait_longer_each_time_and_the_right_one_never(
 
 
 def test_many_wrong_keys_at_once_are_not_kept_waiting(serve: Serve, token: str) -> None:
-    server = serve(Rules(wrong_s=1.0, waiting=2))
+    server = serve(Rules(wrong_key_delay_s=1.0, most_waiting=2))
     codes: list[str] = []
     asking = [
         threading.Thread(target=lambda: codes.append(ask(server, token="wrong").code))

@@ -13,7 +13,7 @@ import pytest
 
 from app.api.http import uploads
 from app.api.http.request import BadRequest
-from app.api.http.uploads import Uploads, data_of, plain_name
+from app.api.http.uploads import Uploads, decode_data_url, display_name
 from app.documents.values.documents import Document, DocumentKind
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -323,7 +323,7 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
         intake.read(data, "picture", CancelToken())
     assert reader.read == [first, second, third, second]
     intake.read(first + second + third, "picture", CancelToken())
-    assert intake._held <= 100
+    assert intake._bytes <= 100
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
 )
 def test_an_address_is_told_to_lead_elsewhere(address: str) -> None:
     with pytest.raises(BadRequest, match="fetches and opens nothing"):
-        data_of(address, "here")
+        decode_data_url(address, "here")
 
 
 def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,12 +344,12 @@ def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_names_are_for_reading_only() -> None:
-    assert plain_name("../../a/b.pdf", "file") == "b.pdf"
-    assert plain_name("C:\\x\\c.txt", "file") == "c.txt"
-    assert plain_name("a\nb.txt", "file") == "a b.txt"
-    assert plain_name("..\u202ea/", "file") == "file"
-    assert plain_name(7, "file") == "file"
-    assert len(plain_name("x" * 5000, "file")) <= 120
+    assert display_name("../../a/b.pdf", "file") == "b.pdf"
+    assert display_name("C:\\x\\c.txt", "file") == "c.txt"
+    assert display_name("a\nb.txt", "file") == "a b.txt"
+    assert display_name("..\u202ea/", "file") == "file"
+    assert display_name(7, "file") == "file"
+    assert len(display_name("x" * 5000, "file")) <= 120
 
 
 def test_a_large_picture_is_made_smaller_for_the_engine(

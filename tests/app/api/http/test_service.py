@@ -133,7 +133,7 @@ def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: 
         lambda: aliases,
     )
     access = Access("x", frozenset({"starter"}))
-    assert [it.called for it in service.models(access)] == ["starter", "gpt-9"]
+    assert [it.name for it in service.models(access)] == ["starter", "gpt-9"]
     assert service.find("gpt-9", access).entry.id == "starter"
     for called in (other.id, other.name, "gpt-8"):
         with pytest.raises(ModelUnknown):
