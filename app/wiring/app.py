@@ -456,7 +456,7 @@ class App:
         vllm = self.vllm.loads(self.choice.depth_for)
         llama = self._llama_loader()
         runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
-        runtime.requests.on_end(self.tracing.take)
+        runtime.requests.on_end(self.tracing.add)
         return runtime
 
     def _llama_loader(self) -> LlamaLoader:

@@ -179,7 +179,7 @@ class ApiService:
         engine_request = request.apply_to(prepared.request)
         self._require_senses(prepared, engine_request)
         return self._query(
-            prepared, cancel, lambda model: model.measure(engine_request, cancel)
+            prepared, cancel, lambda engine: engine.measure(engine_request, cancel)
         ).total
 
     def tokenize(
@@ -188,7 +188,7 @@ class ApiService:
         """Return a text's tokens. Raises as `answer` does."""
         prepared = self._prepare_without_options(model, access)
         return self._query(
-            prepared, cancel, lambda model: model.tokenize(text, cancel, special=special)
+            prepared, cancel, lambda engine: engine.tokenize(text, cancel, special=special)
         )
 
     def detokenize(
@@ -196,7 +196,7 @@ class ApiService:
     ) -> str:
         """Return the text of tokens. Raises as `answer` does."""
         prepared = self._prepare_without_options(model, access)
-        return self._query(prepared, cancel, lambda model: model.detokenize(tokens, cancel))
+        return self._query(prepared, cancel, lambda engine: engine.detokenize(tokens, cancel))
 
     def embed(
         self,
@@ -308,7 +308,7 @@ class ApiService:
         use = self._runtime.look_up(
             prepared.entry,
             prepared.load_options,
-            lambda model: model.measure(engine_request, cancel),
+            lambda engine: engine.measure(engine_request, cancel),
         )
         if use is not None and use.total > use.context - use.kept:
             raise full(use.total, use.kept, use.context, counted=False)

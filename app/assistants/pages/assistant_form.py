@@ -34,7 +34,7 @@ class AssistantForm(Panel):
     """
 
     saved = Signal(object)
-    left = Signal()
+    cancelled = Signal()
 
     def __init__(
         self,
@@ -68,13 +68,13 @@ class AssistantForm(Panel):
         self._documents.show_collections(collections, assistant.collections)
         self.sampling = SamplingForm("assistant", self._source)
         self.sampling.changed.connect(self._set)
-        self.sampling.preset.connect(self._use)
+        self.sampling.preset.connect(self._apply_preset)
         self.sampling.show_presets(presets)
         self._show()
         self._add(self.tr("Name"), "", self._name)
         self._add(
             self.tr("System prompt"),
-            self.tr("Who the assistant is and how it should answer; sent ahead of every chat."),
+            self.tr("Who the assistant is and how it should answer. It is sent with every chat."),
             self._prompt,
         )
         self._add(
@@ -85,7 +85,7 @@ class AssistantForm(Panel):
         self._add(self.tr("Model"), "", self._model)
         self._add(
             self.tr("Documents"),
-            self.tr("Collections that its chats are asked about."),
+            self.tr("Collections that its answers use."),
             self._documents,
         )
         self._add(
@@ -102,6 +102,7 @@ class AssistantForm(Panel):
         return resolve(self._settings, lambda _: {}, self._layers()).settings
 
     def focus(self) -> None:
+        """Focus the name, and select it."""
         self._name.setFocus()
         self._name.selectAll()
 
@@ -109,7 +110,7 @@ class AssistantForm(Panel):
         return replace(NO_LAYERS, assistant=self._values)
 
     def _show(self) -> None:
-        self.sampling.show_held(resolve(self._settings, lambda _: {}, self._layers()))
+        self.sampling.show_settings(resolve(self._settings, lambda _: {}, self._layers()))
 
     def _set(self, name: str, value: object) -> None:
         if value is None:
@@ -118,7 +119,7 @@ class AssistantForm(Panel):
             self._values[name] = value
         self._show()
 
-    def _use(self, preset: Preset) -> None:
+    def _apply_preset(self, preset: Preset) -> None:
         self._values |= preset.settings
         self._show()
 
@@ -128,7 +129,7 @@ class AssistantForm(Panel):
     def _check(self) -> None:
         self._save.setEnabled(bool(self._name.text().strip()))
 
-    def _done(self) -> None:
+    def _emit_saved(self) -> None:
         self.saved.emit(
             replace(
                 self._assistant,
@@ -155,11 +156,11 @@ class AssistantForm(Panel):
         row.setSpacing(GRID)
         row.addStretch(1)
         leave = LabelledButton("close", self.tr("Cancel"), "leaveAssistant")
-        leave.clicked.connect(self.left)
+        leave.clicked.connect(self.cancelled)
         self._save = LabelledButton(
             "check", self.tr("Save"), "saveAssistant", look="primary", tone="on_accent"
         )
-        self._save.clicked.connect(self._done)
+        self._save.clicked.connect(self._emit_saved)
         row.addWidget(leave)
         row.addWidget(self._save)
         return row

@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.assistants.pages.assistant_form import AssistantForm
-from app.assistants.pages.preset_keeper import PresetKeeper
+from app.assistants.pages.preset_actions import PresetActions
 from app.assistants.pages.variables_dialog import VariablesDialog
 from app.assistants.presenters.assistants import Assistants
 from app.assistants.values.assistants import Assistant
-from app.assistants.values.prompts import asked_for, filled, variables
+from app.assistants.values.prompts import fill_in, user_variables, variables
 from app.base.language import translated
 from app.documents.collections.values import DocumentCollection
 from app.kit.look.theme import GRID
@@ -28,7 +28,7 @@ from app.models.library.pages.part_page import PartPage
 from app.models.library.values.entry import ModelEntry
 from app.settings.presenters import SettingsService
 
-_SHOWN = 170
+_MOST_CHARACTERS = 170
 """In characters of the system prompt; the form shows the rest."""
 
 
@@ -42,7 +42,7 @@ class AssistantCard(Panel):
         asked(action, id): "chat", "edit", "copy" or "remove"; of a suggestion "add".
     """
 
-    asked = Signal(str, str)
+    requested = Signal(str, str)
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class AssistantCard(Panel):
             parent=parent,
         )  # fmt: skip
         self._id = assistant.id
-        name = shown_name(assistant)
+        name = display_name(assistant)
         self.setAccessibleName(name)
         self.box.addWidget(Picture("assistant", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
@@ -80,7 +80,9 @@ class AssistantCard(Panel):
                 ("trash", self.tr("Remove {name}"), "remove"),
             ):
                 button = IconButton(drawing, text.format(name=name), f"{action}Assistant", size=18)
-                button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, self._id))
+                button.clicked.connect(
+                    lambda _=False, act=action: self.requested.emit(act, self._id)
+                )
                 buttons.addWidget(button)
         self.box.addLayout(buttons)
         self.box.setAlignment(buttons, Qt.AlignmentFlag.AlignTop)
@@ -88,21 +90,21 @@ class AssistantCard(Panel):
     def _button(self, row: QHBoxLayout, drawing: str, text: str, action: str, name: str) -> None:
         button = LabelledButton(drawing, text, f"{action}Assistant")
         button.setAccessibleName(f"{text}: {name}")
-        button.clicked.connect(lambda: self.asked.emit(action, self._id))
+        button.clicked.connect(lambda: self.requested.emit(action, self._id))
         row.addWidget(button)
 
 
-def shown_name(assistant: Assistant) -> str:
+def display_name(assistant: Assistant) -> str:
     """Return the name, with an ellipsis in place of each variable."""
-    return filled(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
+    return fill_in(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
 
 
 def shortened(text: str) -> str:
     """Return the beginning of a text on one line, cut between words."""
-    line = " ".join(filled(text, {it: f"[{it}]" for it in variables(text)}).split())
-    if len(line) <= _SHOWN:
+    line = " ".join(fill_in(text, {name: f"[{name}]" for name in variables(text)}).split())
+    if len(line) <= _MOST_CHARACTERS:
         return line
-    return line[:_SHOWN].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
+    return line[:_MOST_CHARACTERS].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
 
 
 class AssistantList(PartPage):
@@ -133,7 +135,7 @@ class AssistantList(PartPage):
         self._models = models
         self._collections = collections
         self._notifier = notifier
-        self._presets = PresetKeeper(service, notifier, self)
+        self._presets = PresetActions(service, notifier, self)
         self._form: AssistantForm | None = None
         self._content = QVBoxLayout()
         self._content.setSpacing(12)
@@ -143,7 +145,7 @@ class AssistantList(PartPage):
         service.failed.connect(notifier.error)
         self._show()
 
-    def make(self) -> None:
+    def show_new(self) -> None:
         """Show the form for a new assistant."""
         self._edit(Assistant(id="", name=""))
 
@@ -160,7 +162,7 @@ class AssistantList(PartPage):
 
     def _show(self) -> None:
         empty(self._content)
-        names = {it.id: it.name for it in self._models()}
+        names = {model.id: model.name for model in self._models()}
         mine, suggested = self._service.all(), self._suggested()
         if not mine:
             self._content.addWidget(Label(self.tr("No assistants yet"), "title"))
@@ -192,7 +194,7 @@ class AssistantList(PartPage):
         ]
 
     def _add(self, card: AssistantCard) -> None:
-        card.asked.connect(self._act, Qt.ConnectionType.QueuedConnection)
+        card.requested.connect(self._act, Qt.ConnectionType.QueuedConnection)
         self._content.addWidget(card)
 
     def _act(self, action: str, assistant_id: str) -> None:
@@ -216,10 +218,10 @@ class AssistantList(PartPage):
                     self._notifier.offer_undo(text, lambda: self._service.save(removed))
 
     def _copy_draft(self, draft_id: str) -> None:
-        draft = next((it for it in self._suggested() if it.id == draft_id), None)
+        draft = next((draft for draft in self._suggested() if draft.id == draft_id), None)
         if draft is None:
             return
-        names = asked_for(f"{draft.name}\n{draft.system_prompt}")
+        names = user_variables(f"{draft.name}\n{draft.system_prompt}")
         if not names:
             self._service.copy(draft)
             return
@@ -236,10 +238,10 @@ class AssistantList(PartPage):
             self._service.presets(),
             self._collections(),
         )
-        form.left.connect(self.show_list, Qt.ConnectionType.QueuedConnection)
+        form.cancelled.connect(self.show_list, Qt.ConnectionType.QueuedConnection)
         form.saved.connect(self._save, Qt.ConnectionType.QueuedConnection)
-        form.sampling.keep.connect(lambda: self._presets.keep(form.settings))
-        form.sampling.drop.connect(self._presets.drop)
+        form.sampling.save_preset.connect(lambda: self._presets.save(form.settings))
+        form.sampling.delete_preset.connect(self._presets.delete)
         self._form = form
         title = self.tr("Edit the assistant") if assistant.id else self.tr("New assistant")
         self._content.addWidget(Label(title, "title"))

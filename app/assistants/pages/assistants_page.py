@@ -40,7 +40,7 @@ class AssistantsPage(QWidget):
             presenters.collections.all,
             notifier,
         )
-        self.assistants.chat.connect(self._begin_with)
+        self.assistants.chat.connect(self._start_chat)
         self.prompts = PromptList(presenters.prompts, notifier)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.assistants)
@@ -53,40 +53,40 @@ class AssistantsPage(QWidget):
                 ("prompts", self.tr("Prompts"), self.tr("Prompt library")),
             ),
         )
-        self._segments.chosen.connect(self._turn)
+        self._segments.chosen.connect(self._show_part)
         self._add = LabelledButton("plus", "", "newAssistant")
-        self._add.clicked.connect(self._make)
+        self._add.clicked.connect(self._create)
         self._head().lay_over(self._stack, self)
-        self._turn("assistants")
+        self._show_part("assistants")
 
     def show_part(self, part: str) -> None:
         """Show a part: "assistants" or "prompts"."""
         self._segments.show_choice(part)
-        self._turn(part)
+        self._show_part(part)
 
-    def _turn(self, part: str) -> None:
+    def _show_part(self, part: str) -> None:
         prompts = part == "prompts"
         self._stack.setCurrentWidget(self.prompts if prompts else self.assistants)
         self._add.redraw("plus", self.tr("New prompt") if prompts else self.tr("New assistant"))
-        for button in (self._take_in, self._export):
+        for button in (self._import, self._export):
             button.setVisible(prompts)
 
-    def _begin_with(self, assistant_id: str) -> None:
+    def _start_chat(self, assistant_id: str) -> None:
         """Begin a new chat with this assistant."""
         self._navigation.open_chat(None)
         self._chat_settings.set_assistant(None, assistant_id)
 
-    def _make(self) -> None:
+    def _create(self) -> None:
         if self._segments.choice == "prompts":
-            self.prompts.make()
+            self.prompts.show_new()
         else:
-            self.assistants.make()
+            self.assistants.show_new()
 
     def _head(self) -> HeadAbove:
-        self._take_in = LabelledButton("folder", self.tr("Import…"), "importPrompts", look="quiet")
-        self._take_in.clicked.connect(self.prompts.pick_import)
+        self._import = LabelledButton("folder", self.tr("Import…"), "importPrompts", look="quiet")
+        self._import.clicked.connect(self.prompts.pick_import)
         self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
         self._export.clicked.connect(self.prompts.pick_export)
         head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
         head.back.connect(self._navigation.go_to_chat)
-        return HeadAbove(head, FlowRow(self._segments, self._take_in, self._export))
+        return HeadAbove(head, FlowRow(self._segments, self._import, self._export))

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.assistants.presenters.prompts import Prompts
 from app.assistants.values.assistants import LONGEST_NAME
-from app.assistants.values.prompts import FILLED_IN, SavedPrompt, asked_for, matching
+from app.assistants.values.prompts import AUTOMATIC_VARIABLES, SavedPrompt, matching, user_variables
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.emptying import empty
@@ -38,7 +38,7 @@ class PromptForm(Panel):
     """
 
     saved = Signal(object)
-    left = Signal()
+    cancelled = Signal()
 
     def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
         super().__init__("card", "promptForm", margins=(3, 2.5, 3, 2.5), spacing=2, parent=parent)
@@ -56,31 +56,32 @@ class PromptForm(Panel):
         self._text.setPlaceholderText(
             self.tr("Reply to this letter in a {{tone}} tone:\n\n{{clipboard}}")
         )
-        self._found = Label("", "small", name="foundVariables", wrap=True)
+        self._variables = Label("", "small", name="foundVariables", wrap=True)
         self._name.textChanged.connect(self._check)
         self._text.textChanged.connect(self._check)
         self._add(self.tr("Name"), self.tr("Type / and this name to use it"), self._name)
-        own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
+        own = ", ".join(f"{{{{{name}}}}}" for name in AUTOMATIC_VARIABLES)
         words = self.tr(
             "Hearth asks you for {blank} when you use the prompt, and fills in {own} by itself."
         ).format(blank="{{name}}", own=own)
         self._add(self.tr("Text"), words, self._text)
-        self.box.addWidget(self._found)
+        self.box.addWidget(self._variables)
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addStretch(1)
         leave = LabelledButton("close", self.tr("Cancel"), "leavePrompt")
-        leave.clicked.connect(self.left)
+        leave.clicked.connect(self.cancelled)
         self._save = LabelledButton(
             "check", self.tr("Save"), "savePrompt", look="primary", tone="on_accent"
         )
-        self._save.clicked.connect(self._done)
+        self._save.clicked.connect(self._emit_saved)
         row.addWidget(leave)
         row.addWidget(self._save)
         self.box.addLayout(row)
         self._check()
 
     def focus(self) -> None:
+        """Focus the name."""
         self._name.setFocus()
 
     def _add(self, title: str, words: str, widget: QWidget) -> None:
@@ -94,17 +95,17 @@ class PromptForm(Panel):
     def _check(self) -> None:
         text = self._text.toPlainText()
         self._save.setEnabled(bool(self._name.text().strip() and text.strip()))
-        names = asked_for(text)
-        asks = self.tr("You will be asked for: {names}").format(names=", ".join(names))
-        self._found.setText(asks if names else "")
-        self._found.setVisible(bool(names))
+        names = user_variables(text)
+        text_asks = self.tr("You will be asked for: {names}").format(names=", ".join(names))
+        self._variables.setText(text_asks if names else "")
+        self._variables.setVisible(bool(names))
 
-    def _done(self) -> None:
+    def _emit_saved(self) -> None:
         name = " ".join(self._name.text().split()).lstrip("/")
         self.saved.emit(replace(self._prompt, name=name, text=self._text.toPlainText()))
 
 
-_SHOWN = 140
+_MOST_CHARACTERS = 140
 
 
 class PromptCard(Panel):
@@ -114,7 +115,7 @@ class PromptCard(Panel):
         asked(action, id): "edit" or "remove".
     """
 
-    asked = Signal(str, str)
+    requested = Signal(str, str)
 
     def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -125,7 +126,11 @@ class PromptCard(Panel):
         texts.setSpacing(2)
         texts.addWidget(Label(f"/{prompt.name}", "strong", wrap=True))
         line = " ".join(prompt.text.split())
-        words = line if len(line) <= _SHOWN else f"{line[:_SHOWN].rsplit(' ', 1)[0]}…"
+        words = (
+            line
+            if len(line) <= _MOST_CHARACTERS
+            else f"{line[:_MOST_CHARACTERS].rsplit(' ', 1)[0]}…"
+        )
         texts.addWidget(Label(words, "muted", wrap=True))
         self.box.addLayout(texts, 1)
         buttons = QHBoxLayout()
@@ -135,13 +140,13 @@ class PromptCard(Panel):
             ("trash", self.tr("Remove {name}"), "remove"),
         ):
             button = IconButton(drawing, text.format(name=prompt.name), f"{action}Prompt", size=18)
-            button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, prompt.id))
+            button.clicked.connect(lambda _=False, act=action: self.requested.emit(act, prompt.id))
             buttons.addWidget(button)
         self.box.addLayout(buttons)
         self.box.setAlignment(buttons, Qt.AlignmentFlag.AlignTop)
 
 
-_MOST = 200
+_MOST_SHOWN = 200
 """The largest number of prompts shown at once; a search finds the others."""
 
 
@@ -167,13 +172,13 @@ class PromptList(PartPage):
         service.failed.connect(notifier.error)
         self._show()
 
-    def make(self) -> None:
+    def show_new(self) -> None:
         """Show the form for a new prompt."""
         self._edit(SavedPrompt("", "", ""))
 
     def pick_import(self) -> None:
         """Let the user choose a file, and import its prompts."""
-        self._pick(QFileDialog.AcceptMode.AcceptOpen, self._take_in)
+        self._pick(QFileDialog.AcceptMode.AcceptOpen, self._import)
 
     def pick_export(self) -> None:
         """Let the user name a file, and export all prompts to it."""
@@ -197,25 +202,27 @@ class PromptList(PartPage):
     def _show(self) -> None:
         empty(self._content)
         prompts = self._service.all()
-        found = matching(prompts, self._words.text())
+        matches = matching(prompts, self._words.text())
         self._words.setVisible(bool(prompts))
         if not prompts:
             self._content.addWidget(Label(self.tr("No prompts yet"), "title"))
             words = self.tr(
-                "A prompt is a text that you write once and use again. Type / in a "
-                "message to find it; what is in {{double braces}} is filled in for each use."
+                "A prompt is a text that you write once and use again. Type / in a message to find "
+                "it. The variables in {{double braces}} are filled in for each use."
             )
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
-        elif not found:
-            words = self.tr("No prompt is called “{text}”.").format(text=self._words.text().strip())
+        elif not matches:
+            words = self.tr("No prompt has the name “{name}”.").format(
+                name=self._words.text().strip()
+            )
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
-        for prompt in found[:_MOST]:
+        for prompt in matches[:_MOST_SHOWN]:
             card = PromptCard(prompt)
-            card.asked.connect(self._act, Qt.ConnectionType.QueuedConnection)
+            card.requested.connect(self._act, Qt.ConnectionType.QueuedConnection)
             self._content.addWidget(card)
-        if len(found) > _MOST:
+        if len(matches) > _MOST_SHOWN:
             words = self.tr("{count} more; search for their names.").format(
-                count=len(found) - _MOST
+                count=len(matches) - _MOST_SHOWN
             )
             self._content.addWidget(Label(words, "muted"))
 
@@ -234,7 +241,7 @@ class PromptList(PartPage):
         empty(self._content)
         self._words.hide()
         form = PromptForm(prompt)
-        form.left.connect(self._show, Qt.ConnectionType.QueuedConnection)
+        form.cancelled.connect(self._show, Qt.ConnectionType.QueuedConnection)
         form.saved.connect(self._save, Qt.ConnectionType.QueuedConnection)
         self._content.addWidget(form)
         form.focus()
@@ -243,10 +250,10 @@ class PromptList(PartPage):
         if prompt.id:
             self._service.save(prompt)
         else:
-            self._service.make(prompt.name, prompt.text)
+            self._service.create(prompt.name, prompt.text)
 
-    def _take_in(self, path: Path) -> None:
-        self._service.take_in(path, self._imported, self._notifier.error)
+    def _import(self, path: Path) -> None:
+        self._service.import_file(path, self._imported, self._notifier.error)
 
     def _write(self, path: Path) -> None:
         self._service.export(path, self._exported, self._notifier.error)
@@ -258,4 +265,4 @@ class PromptList(PartPage):
         if number:
             self._notifier.say(self.tr("{number} prompts were added.").format(number=number))
         else:
-            self._notifier.say(self.tr("All of them are here already."))
+            self._notifier.say(self.tr("You have all of these prompts already."))

@@ -32,7 +32,7 @@ class VariablesDialog(Dialog):
             line.setObjectName(f"variable{number + 1}")
             line.setAccessibleName(name)
             line.textChanged.connect(self._check)
-            line.returnPressed.connect(self._on)
+            line.returnPressed.connect(self._go_on)
             self._lines[name] = line
             field = QVBoxLayout()
             field.setSpacing(4)
@@ -47,21 +47,21 @@ class VariablesDialog(Dialog):
             "check", self.tr("Use"), "useVariables", look="primary", tone="on_accent"
         )
         self._use.setAutoDefault(False)
-        self._use.clicked.connect(self._done)
+        self._use.clicked.connect(self._emit_filled)
         self.add_buttons(leave, self._use)
         self._check()
         next(iter(self._lines.values())).setFocus()
 
-    def _on(self) -> None:
+    def _go_on(self) -> None:
         """On Enter, move to the next empty field, or finish if there is none."""
         empty = (line for line in self._lines.values() if not line.text().strip())
         line = next(empty, None)
         if line is None:
-            self._done()
+            self._emit_filled()
         else:
             line.setFocus()
 
-    def _done(self) -> None:
+    def _emit_filled(self) -> None:
         values = {name: line.text().strip() for name, line in self._lines.items()}
         self.accept()
         self.filled.emit(values)

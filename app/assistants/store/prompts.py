@@ -19,16 +19,17 @@ class PromptStore:
         """Return the prompts, sorted by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM prompts ORDER BY name COLLATE NOCASE, id").fetchall()
-        return [from_row(SavedPrompt, it) for it in rows]
+        return [from_row(SavedPrompt, row) for row in rows]
 
     def save(self, prompts: Iterable[SavedPrompt]) -> None:
         """Save prompts; replace those with the same ids."""
         with self._database.write() as db:
             db.executemany(
                 insert_statement("prompts", SavedPrompt, position="0") + upsert_clause(SavedPrompt),
-                [to_row(it) for it in prompts],
+                [to_row(prompt) for prompt in prompts],
             )
 
     def remove(self, prompt_id: str) -> None:
+        """Delete a prompt."""
         with self._database.write() as db:
             db.execute("DELETE FROM prompts WHERE id = ?", (prompt_id,))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.assistants.pages.assistant_picker import AssistantPicker
-from app.assistants.pages.preset_keeper import PresetKeeper
+from app.assistants.pages.preset_actions import PresetActions
 from app.assistants.values.assistants import Preset
 from app.chats.pages.chat_page import ChatPage
 from app.kit.navigation import Navigation
@@ -40,7 +40,7 @@ class AssistantsController(QObject):
         self._notifier = notifier
         self._navigation = navigation
         self.picker = AssistantPicker()
-        self._presets = PresetKeeper(presenters.assistants, notifier, page)
+        self._presets = PresetActions(presenters.assistants, notifier, page)
         self._shown_model = ""
         page.welcome.put_first(self.picker)
         page.shown.connect(self.show)
@@ -66,8 +66,10 @@ class AssistantsController(QObject):
         panel.collections.connect(lambda chosen: chat.set_collections(page.chat_id, chosen))
         panel.sampling.changed.connect(self._set)
         panel.sampling.preset.connect(self._use)
-        panel.sampling.keep.connect(lambda: self._presets.keep(chat.resolve(page.chat_id).settings))
-        panel.sampling.drop.connect(self._presets.drop)
+        panel.sampling.save_preset.connect(
+            lambda: self._presets.save(chat.resolve(page.chat_id).settings)
+        )
+        panel.sampling.delete_preset.connect(self._presets.delete)
         return panel
 
     def toggle_panel(self) -> None:

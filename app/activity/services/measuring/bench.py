@@ -1,4 +1,4 @@
-"""Measures MTP on this computer: the speed of each mode, and whether answers stay the same."""
+"""Measurements of MTP: the speed of each mode, and whether answers stay the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Work = tuple[int, str, int]
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Answer:
     """An answer with its reasoning.
 
     Attributes:
@@ -49,7 +49,7 @@ class _Said:
     accepted: int
 
 
-class Starts:
+class RestartingMeasurement:
     """Measurements on an engine that must restart for each mode.
 
     Args:
@@ -66,27 +66,27 @@ class Starts:
         prompts = {number: text for number, text, _ in work}
         depths = sorted({depth for *_, depth in work})
         total = len(prompts) + len(work)
-        plain: dict[int, _Said] = {}
+        plain_answers: dict[int, _Answer] = {}
         count = 0
         for depth in (0, *depths):
-            chosen = [it for it in work if it[2] == depth]
-            asked = {number: text for number, text, _ in chosen} if depth else prompts
+            items = [item for item in work if item[2] == depth]
+            prompts_here = {number: text for number, text, _ in items} if depth else prompts
             mode: MtpMode = "on" if depth else "off"
             yield BenchStep(count, total, f"starting with {depth} ahead" if depth else "starting")
             with self._lease(replace(settings, mtp=mode), depth or None) as model:
                 _require_drafts(model, depth)
-                for number, text in asked.items():
+                for number, text in prompts_here.items():
                     yield BenchStep(
                         count, total, f"prompt {number} of {len(prompts)}, {depth} ahead"
                     )
-                    said = _said(model, text, mode, tokens, cancel)
+                    answer = _timed_answer(model, text, mode, tokens, cancel)
                     if cancel.cancelled:
                         return
                     count += 1
                     if depth:
-                        yield Compared(number, _check(plain[number], said, depth))
+                        yield Compared(number, _check(plain_answers[number], answer, depth))
                     else:
-                        plain[number] = said
+                        plain_answers[number] = answer
 
 
 def _require_drafts(model: Lease, depth: int) -> None:
@@ -99,7 +99,9 @@ def _require_drafts(model: Lease, depth: int) -> None:
         )
 
 
-def _said(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> _Said:
+def _timed_answer(
+    model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
+) -> _Answer:
     request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)
     pieces: list[str] = []
     count = accepted = 0
@@ -108,20 +110,27 @@ def _said(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelTok
             pieces.append(event.text)
         elif isinstance(event, Done):
             count, accepted = event.usage.completion_tokens, event.mtp.accepted
-    return _Said("".join(pieces), count, accepted)
+    return _Answer("".join(pieces), count, accepted)
 
 
-def _check(plain: _Said, drafted: _Said, depth: int) -> MtpCheck:
+def _check(plain: _Answer, drafted: _Answer, depth: int) -> MtpCheck:
     """Compare texts, because such an engine returns no logits.
 
     The number of equal tokens is estimated from the number of equal characters.
     """
-    same = plain.text == drafted.text
+    is_same = plain.text == drafted.text
     pairs = zip(plain.text, drafted.text, strict=False)
     shorter = min(len(plain.text), len(drafted.text))
-    alike = next((at for at, (one, other) in enumerate(pairs) if one != other), shorter)
-    tokens = plain.tokens if same else plain.tokens * alike // max(1, len(plain.text))
-    return MtpCheck(same, tokens, depth, drafted.accepted)
+    equal_characters = next(
+        (
+            index
+            for index, (character, drafted_character) in enumerate(pairs)
+            if character != drafted_character
+        ),
+        shorter,
+    )
+    tokens = plain.tokens if is_same else plain.tokens * equal_characters // max(1, len(plain.text))
+    return MtpCheck(is_same, tokens, depth, drafted.accepted)
 
 
 _WARM_UP = 16
@@ -157,8 +166,8 @@ class Bench:
         Args:
             modes: Each at most once; the others are compared with "off" if it is among them.
         """
-        with ExitStack() as lent:
-            model = lent.enter_context(
+        with ExitStack() as stack:
+            model = stack.enter_context(
                 self._lease(entry, replace(settings, mtp=modes[0]), progress, cancel)
             )
             modes, blocks = _blocks(modes, model.loaded.mtp_switch)
@@ -169,18 +178,18 @@ class Bench:
             count, total = 0, len(runs) * rounds
             for block in blocks:
                 if block is not blocks[0]:
-                    lent.close()
+                    stack.close()
                     yield BenchStep(count, total, f"starting again with MTP {block[0]}")
-                    model = lent.enter_context(
+                    model = stack.enter_context(
                         self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
                     )
                 for mode in block:
                     _answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
                 for number in range(rounds):
                     # The modes take turns to go first, so that none has a steady advantage.
-                    turn = number % len(block)
+                    first = number % len(block)
                     for kind in KINDS:
-                        for mode in (*block[turn:], *block[:turn]):
+                        for mode in (*block[first:], *block[:first]):
                             yield BenchStep(count, total, f"{kind}, MTP {mode}, round {number + 1}")
                             run = _answers(model, prompts[kind][0], mode, tokens, cancel)
                             if cancel.cancelled:
@@ -228,7 +237,9 @@ class Bench:
             for depth in depths[(number - 1) % len(depths)]
         ]
         if entry.engine == "vllm":
-            starts = Starts(lambda held, depth: self._lease(entry, held, progress, cancel, depth))
+            starts = RestartingMeasurement(
+                lambda chosen, depth: self._lease(entry, chosen, progress, cancel, depth)
+            )
             yield from starts.compare(settings, work, tokens, cancel)
             return
         with self._lease(entry, settings, progress, cancel) as model:
@@ -254,15 +265,15 @@ class Bench:
 
 def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
     """Answer until there are `tokens` in all, as a short answer says little about the speed."""
-    dones: list[Done] = []
+    events: list[Done] = []
     texts: list[str] = []
-    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
-        done, answer = _answer(model, text, mode, tokens, cancel)
-        dones.append(done)
+    while len(events) < _MOST_ANSWERS and not cancel.cancelled:
+        event, answer = _answer(model, text, mode, tokens, cancel)
+        events.append(event)
         texts.append(answer)
-        if sum(one.usage.completion_tokens for one in dones) >= tokens:
+        if sum(event.usage.completion_tokens for event in events) >= tokens:
             break
-    return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
+    return Run(tuple(events), "\n".join(dict.fromkeys(texts)))
 
 
 def _answer(
@@ -290,9 +301,9 @@ def _blocks(
         return (modes[-1],), ((modes[-1],),)
     # An engine that drafts from its start always drafts, so auto is the same as on. For the others
     # auto is the same as off, because only on makes them guess copied text.
-    same = "on" if switch == "restart" else "off"
-    apart = tuple(mode for mode in modes if mode != "auto" or same not in modes)
-    return apart, tuple((mode,) for mode in apart)
+    equal_to_auto = "on" if switch == "restart" else "off"
+    different = tuple(mode for mode in modes if mode != "auto" or equal_to_auto not in modes)
+    return different, tuple((mode,) for mode in different)
 
 
 def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:

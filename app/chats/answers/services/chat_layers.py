@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.assistants.store.assistants import AssistantStore
-from app.assistants.values.assistants import OF_A_CHAT, Assistant, NewChat
+from app.assistants.values.assistants import CHAT_SETTINGS, Assistant, NewChat
 from app.chats.history.store.chat_settings import ChatSettingsStore
 from app.settings.values.models import valid_settings
 from app.settings.values.resolved import SettingLayers
@@ -33,7 +33,7 @@ class ChatLayers:
 def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
     """Build layers from the values that are still allowed; limits can have become narrower."""
     chat = {
-        name: value for name, value in valid_settings(own.settings).items() if name in OF_A_CHAT
+        name: value for name, value in valid_settings(own.settings).items() if name in CHAT_SETTINGS
     }
     return SettingLayers(
         assistant=assistant.allowed_values if assistant else {},

@@ -133,7 +133,7 @@ def test_what_could_not_be_sent_goes_when_it_can(monkeypatch: pytest.MonkeyPatch
             raise EngineFailed("No.", "A test wants it.", "Try again.")
 
     with closing(Tracing(lambda: "http://here", send)) as made:
-        made.take(made_record(20.0, 1))
+        made.add(made_record(20.0, 1))
         until(lambda: len(tries) == 3)
     assert b'"gen_ai.usage.output_tokens","value":{"intValue":"321"}' in tries[-1]
     assert len(tries) == 3, "and only once"
@@ -157,8 +157,8 @@ def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPat
         held.wait(20)
 
     made = Tracing(lambda: "http://here", send)
-    made.take(made_record(20.0))
+    made.add(made_record(20.0))
     asked.wait()
     made.close()
     held.set()
-    made.take(made_record(21.0))  # after the end nothing is taken
+    made.add(made_record(21.0))  # after the end nothing is taken

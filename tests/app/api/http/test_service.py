@@ -169,9 +169,9 @@ def test_a_key_for_some_models_hears_nothing_of_others(served: Served, tmp_path:
         served.post("/detokenize", {"tokens": [1, 2]}, key),
         served.post("/v1/embeddings", {"model": other.id, "input": "a"}, key),
     ]
-    asked_for = {2: other.id, 9: "gpt-8", 13: other.id}
+    user_variables = {2: other.id, 9: "gpt-8", 13: other.id}
     for number, reply in enumerate(replies):
-        told = reply.text.replace(asked_for.get(number, "\0"), "")
+        told = reply.text.replace(user_variables.get(number, "\0"), "")
         assert not [it for it in secrets if it in told], (number, reply.text)
     metrics = replies[0].text
     assert 'model="starter"' in metrics

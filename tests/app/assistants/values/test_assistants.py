@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from app.assistants.values.assistants import (
-    OF_A_CHAT,
+    CHAT_SETTINGS,
     PRESETS,
     SAMPLING,
     Assistant,
     free_name,
     matching,
 )
-from app.assistants.values.prompts import asked_for, variables
+from app.assistants.values.prompts import user_variables, variables
 from app.assistants.values.suggested_assistants import SUGGESTED
 from app.settings.values.fields import Settings, fields
 from app.settings.values.models import effective, parse_setting
@@ -27,7 +27,7 @@ def test_an_assistant_sets_what_it_has_and_nothing_else() -> None:
 
 
 def test_every_name_is_one_of_a_setting() -> None:
-    assert set(OF_A_CHAT) <= set(fields())
+    assert set(CHAT_SETTINGS) <= set(fields())
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda it: it.id)
@@ -50,7 +50,7 @@ def test_a_suggestion_is_whole(draft: Assistant) -> None:
     assert draft.name
     assert len(draft.system_prompt) > 100
     assert all(parse_setting(name, value) == value for name, value in draft.settings.items())
-    assert set(variables(draft.system_prompt)) <= set(asked_for(draft.name))
+    assert set(variables(draft.system_prompt)) <= set(user_variables(draft.name))
 
 
 def test_names_of_suggestions_differ() -> None:

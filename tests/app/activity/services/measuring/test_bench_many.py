@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.activity.services.measuring.bench_many import ManyBench, ManyResult, kept
+from app.activity.services.measuring.bench_many import ManyBench, ManyResult, speeds_of
 from app.activity.values.bench_results import BenchStep
 from app.models.library.services.fitting import Fitting
 from app.models.library.values.entry import ModelEntry
@@ -86,7 +86,7 @@ def test_a_server_is_asked_by_all_at_once(remote: Runtime) -> None:
     assert "its own affair" in result.note
     assert [it.chats for it in result.levels] == [1, 5]
     assert result.levels[1].tokens >= 5 * 2, "counted by the server's usage"
-    one, five = kept(result, "Tiny")
+    one, five = speeds_of(result, "Tiny")
     assert (one.engine, one.model, one.at_once) == ("remote", "Tiny", 1)
     assert one.tokens_per_s == result.levels[0].decode_tok_s
     assert (five.at_once, five.tokens_per_s) == (5, result.levels[1].total_tok_s)

@@ -1,4 +1,4 @@
-"""Saves and deletes presets for every form in the window."""
+"""The actions on presets for every form in the window."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.kit.notify import Notifier
 from app.settings.values.fields import Settings
 
 
-class PresetKeeper(QObject):
-    """A helper that saves and deletes presets: it asks for a name, and offers to undo."""
+class PresetActions(QObject):
+    """Saves and deletes presets; asks for a name, and offers to undo a deletion."""
 
     def __init__(self, service: Assistants, notifier: Notifier, window: QWidget) -> None:
         super().__init__(window)
@@ -20,7 +20,7 @@ class PresetKeeper(QObject):
         self._notifier = notifier
         self._window = window
 
-    def keep(self, settings: Settings) -> None:
+    def save(self, settings: Settings) -> None:
         """Ask for a name, and save the sampling of these settings as a preset."""
         from PySide6.QtWidgets import QInputDialog
 
@@ -28,18 +28,18 @@ class PresetKeeper(QObject):
         dialog.setObjectName("presetName")
         dialog.setWindowTitle(self.tr("Save as a preset"))
         dialog.setLabelText(self.tr("Name of the preset"))
-        dialog.textValueSelected.connect(lambda name: self._keep(name, settings))
+        dialog.textValueSelected.connect(lambda name: self._save(name, settings))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def drop(self, preset_id: str) -> None:
+    def delete(self, preset_id: str) -> None:
         """Delete a preset, and offer to undo that."""
         removed = self._service.remove_preset(preset_id)
         if removed is not None:
             text = self.tr("The preset “{name}” was deleted.").format(name=removed.name)
             self._notifier.offer_undo(text, lambda: self._service.save_preset(removed))
 
-    def _keep(self, name: str, settings: Settings) -> None:
+    def _save(self, name: str, settings: Settings) -> None:
         name = " ".join(name.split())[:LONGEST_NAME]
         if name:
-            self._service.keep_preset(name, settings)
+            self._service.create_preset(name, settings)
