@@ -24,7 +24,7 @@ import psutil
 import pytest
 
 import run
-from installers.native import backends, telling, wheels
+from installers.native import backends, progress, wheels
 
 SCRIPT = Path(run.__file__)
 BUILD = SCRIPT.parent / "installers" / "native" / "build.py"
@@ -64,7 +64,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("app.txt", "build.txt", "test.txt", "native.txt"):
         (root / "installers" / "lock" / name).write_text("")
     (root / "installers" / "native" / "light.cmake").write_text("")
-    for helper in ("backends.py", "telling.py", "wheels.py"):
+    for helper in ("backends.py", "progress.py", "wheels.py"):
         shutil.copy(
             SCRIPT.parent / "installers" / "native" / helper, root / "installers" / "native"
         )
@@ -93,7 +93,7 @@ def llama_wheel(folder: Path, program: str) -> Path:
 def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Path:
     """The same, made portable as build.py does, for the checkout's empty lock."""
     says: dict[str, Any] = {"llama_cpp_python": "", "source": "", "needs": {}}
-    system, machine = wheels.here().split()
+    system, machine = wheels.this_system().split()
     says |= {"system": system, "machine": machine} | differs
     with tempfile.TemporaryDirectory() as compiled:
         return wheels.finish(llama_wheel(Path(compiled), program), folder, says, "any")
@@ -278,7 +278,7 @@ def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_name
     wheel = portable_wheel(dist, OTHER)
     assert started(checkout)[0] == OFFERED
     assert started(checkout) == (OFFERED, "")
-    assert started(checkout, f"--backend={backends.USUAL}")[0] == COMPILED
+    assert started(checkout, f"--backend={backends.DEFAULT}")[0] == COMPILED
     assert started(checkout) == (COMPILED, "")
     assert started(checkout, f"--wheel={wheel}")[0] == OFFERED
 
@@ -299,7 +299,7 @@ def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path
     [
         ({"llama_cpp_python": "0.2"}, "has llama-cpp-python 0.2, and this Hearth needs "),
         ({"source": "12"}, "was built from another source"),
-        ({"machine": "riscv64"}, f"riscv64, and this is {wheels.here()}"),
+        ({"machine": "riscv64"}, f"riscv64, and this is {wheels.this_system()}"),
         ({"needs": {"glibc": "9.9", "macOS": "99"}}, "99?, and this system has "),
     ],
 )
@@ -315,7 +315,7 @@ def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
         there.take(wheel)
     assert re.search(f"{wheel.name} .*{told}", str(caught.value))
     assert "installers/native/build.py" in str(caught.value)
-    assert f"run.py --backend {backends.USUAL}" in str(caught.value)
+    assert f"run.py --backend {backends.DEFAULT}" in str(caught.value)
     assert there.native_folder() == before
 
 
@@ -360,7 +360,7 @@ def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
     script = (
         f"import run, sys, pathlib; run.CACHE = pathlib.Path({str(lock.parent)!r})\n"
         f"run.LOG = run.CACHE / 'log'\n"
-        f"with run.alone_in_this_folder(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
+        f"with run.folder_lock(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=SCRIPT.parent)
     wait_until(ready.exists)
@@ -418,7 +418,7 @@ def test_what_a_package_index_says_gives_no_order_to_the_terminal(
     ],
 )
 def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
-    assert advice in telling.remedy(output)
+    assert advice in progress.remedy(output)
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
     ],
 )
 def test_progress_is_read_from_the_tools_own_output(output: str, step: str) -> None:
-    assert telling.step_of(output) == step
+    assert progress.step_of(output) == step
 
 
 def test_without_apt_the_names_are_printed_and_without_root_the_command(
