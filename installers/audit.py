@@ -240,13 +240,13 @@ def _fetch(address: str, body: object = None) -> dict[str, Any]:
     return value
 
 
-def write(path: Path, today: date, count: int, found: Iterable[Advisory]) -> None:
+def write(path: Path, today: date, count: int, advisories: Iterable[Advisory]) -> None:
     """Write the date, the locks' digest and the findings to a file."""
     findings = {
         "date": today.isoformat(),
         "versions": count,
         "locks": _digest(),
-        "found": [str(advisory) for advisory in found],
+        "found": [str(advisory) for advisory in advisories],
     }
     path.write_text(json.dumps(findings, indent=2) + "\n", encoding="utf-8", newline="\n")
 

@@ -169,12 +169,12 @@ def _text(values: Mapping[str, object]) -> str:
 
 def _first_few(words: Sequence[str]) -> str:
     """List the first few words, each cut to a readable length."""
-    shown = [
+    excerpts = [
         word if len(word) <= _MOST_CHARACTERS else f"{word[:_MOST_CHARACTERS]} …"
         for word in words[:_MOST_LISTED]
     ]
-    hidden = len(words) - len(shown)
-    return joined("; ", [*shown, N_("and {count} more", count=hidden) if hidden else ""])
+    hidden = len(words) - len(excerpts)
+    return joined("; ", [*excerpts, N_("and {count} more", count=hidden) if hidden else ""])
 
 
 def _reason(error: Exception) -> str:

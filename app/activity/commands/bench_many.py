@@ -57,7 +57,7 @@ def results(
     with closing(interruptible(work)) as events:
         for event in events:
             if isinstance(event, BenchStep):
-                out.rewrite(f"{event.done + 1} of {event.total}: {event.what}")
+                out.rewrite(f"{event.done + 1} of {event.total}: {event.description}")
             else:
                 collected.append(event)
     out.rewrite("")

@@ -16,12 +16,12 @@ class BenchStep:
     """The progress of a measurement.
 
     Attributes:
-        what: The part that comes next, as text.
+        description: The part that comes next, as text.
     """
 
     done: int
     total: int
-    what: str
+    description: str
 
 
 @dataclass(frozen=True)

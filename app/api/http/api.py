@@ -573,6 +573,7 @@ class WithoutSlash:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its path corrected."""
         if scope["type"] == "http":
             path = re.sub("/{2,}", "/", scope["path"])
             scope = {**scope, "path": path.rstrip("/") or "/"}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _REFRESH_MS = 3000
 _MOST_USES = 10
-"""Maximum number of requests shown."""
+"""Maximum number of requests in the list."""
 
 
 class ApiCard(EngineCard):
@@ -46,7 +46,7 @@ class ApiCard(EngineCard):
         add(): The user wants to add a program.
         remove(client): The user wants to remove a program.
         look(): The list of requests needs a refresh; emitted regularly while the card is visible.
-        shown(): The card became visible.
+        became_visible(): The card became visible.
     """
 
     turned = Signal(bool)
@@ -58,7 +58,7 @@ class ApiCard(EngineCard):
     add = Signal()
     remove = Signal(object)
     refresh = Signal()
-    shown = Signal()
+    became_visible = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -130,7 +130,7 @@ class ApiCard(EngineCard):
         """Refresh the requests regularly while the card is visible."""
         super().showEvent(event)
         self._refresh_timer.start()
-        self.shown.emit()
+        self.became_visible.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stop refreshing the requests."""
@@ -181,8 +181,8 @@ class ApiCard(EngineCard):
             row.addWidget(remove)
             self._clients.addLayout(row)
         if not clients:
-            said = self.tr("None yet. If each program has its own key, you can see who asked.")
-            self._clients.addWidget(Label(said, "small", name="noClients", wrap=True))
+            text = self.tr("None yet. If each program has its own key, you can see who asked.")
+            self._clients.addWidget(Label(text, "small", name="noClients", wrap=True))
 
     def show_uses(self, uses: Sequence[ApiUse]) -> None:
         """Show the last requests; hide the list if there are none."""

@@ -52,7 +52,7 @@ class ApiController(QObject):
         card.add.connect(self._add)
         card.remove.connect(self._confirm_removal)
         card.refresh.connect(server.refresh_uses)
-        card.shown.connect(self.refresh)
+        card.became_visible.connect(self.refresh)
         self.show()
 
     def refresh(self) -> None:

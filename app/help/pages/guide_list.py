@@ -57,6 +57,7 @@ class GuideList(PartPage):
             self._add(f"guide-{guide.topic}", name, guide.title, guide.summary, (guide.topic, 0))
 
     def show_results(self, words: str, results: Sequence[SearchResult]) -> None:
+        """List the results of a search for these words."""
         self._clear()
         if not results:
             text = self.tr("No guide contains “{words}”.").format(words=words.strip())
