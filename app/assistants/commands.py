@@ -86,7 +86,7 @@ def _described(assistant: Assistant) -> str:
 
 
 _NAME = Argument(
-    "what",
+    "name",
     N_("the assistant's name, or the beginning of its id"),
     metavar="NAME",
     offers="assistants",
