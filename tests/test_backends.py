@@ -123,7 +123,7 @@ def test_on_a_mac_auto_is_metal(bare: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("vulkan", "glslc.*installers/vulkan/build.sh"),
         ("cuda", "nvcc.*CUDA toolkit"),
-        ("metal", "no Mac"),
+        ("metal", "not a Mac"),
         ("opencl", "takes auto, cpu, vulkan, metal, cuda; not “opencl”"),
         ("", "takes auto"),
     ],

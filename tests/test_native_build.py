@@ -22,10 +22,10 @@ HAS_WHEEL = pytest.mark.skipif(WHEEL is None, reason="no wheel: python3 installe
 @pytest.mark.parametrize(
     ("words", "lack", "advice"),
     [
-        ([], "glslc, is not here", "installers/vulkan/build.sh --tools"),
-        ([], "glslc, is not here", "leave Vulkan out: --without-vulkan"),
-        (["--pack", "vulkan"], "glslc, is not here", "installers/vulkan/build.sh"),
-        (["--pack", "cuda"], "nvcc, is not here", "CUDA toolkit"),
+        ([], "glslc, is missing", "installers/vulkan/build.sh --tools"),
+        ([], "glslc, is missing", "leave Vulkan out: --without-vulkan"),
+        (["--pack", "vulkan"], "glslc, is missing", "installers/vulkan/build.sh"),
+        (["--pack", "cuda"], "nvcc, is missing", "CUDA toolkit"),
     ],
 )
 def test_without_its_tools_nothing_is_begun_and_it_is_said_what_to_do(

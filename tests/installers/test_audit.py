@@ -134,7 +134,7 @@ def test_nothing_is_accepted_without_a_reason(
     database: Database, accepted: Path, entry: str
 ) -> None:
     accepted.write_text(f"[[accepted]]\n{entry}\n", encoding="utf-8")
-    with pytest.raises(AuditError, match="Write it down"):
+    with pytest.raises(AuditError, match="Without a reason"):
         audit.audit(database.address, TODAY, None)
 
 

@@ -99,13 +99,13 @@ def test_a_licence_without_its_text_ends_the_build() -> None:
 
 def test_the_source_has_to_be_known_of_what_is_under_the_lgpl() -> None:
     require_compatible([replace(NUMPY, source="")])
-    with pytest.raises(LicenceError, match="where the source"):
+    with pytest.raises(LicenceError, match="address of the source"):
         require_compatible([replace(NUMPY, licence="LGPL-3.0-only", source="")])
 
 
 def test_another_version_of_llama_cpp_ends_the_build_until_it_was_looked_through() -> None:
     part = Part("llama_cpp_python", "9.9", "MIT", "")
-    with pytest.raises(LicenceError, match=r"of version 9\.9"):
+    with pytest.raises(LicenceError, match=r"the version 9\.9"):
         licences.check_vendored([part])
 
 

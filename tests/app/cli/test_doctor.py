@@ -60,7 +60,7 @@ def test_it_need_not_be_installed(data_dir: Path, capsys: pytest.CaptureFixture[
     said = found(data_dir, capsys)
     assert (said["state"], said["finding"]) == (
         "ok",
-        "not installed, and needed for checkpoints only",
+        "not installed; only checkpoints need it",
     )
 
 
@@ -174,7 +174,7 @@ def test_where_no_report_can_be_kept_it_is_said(
     [
         ("absent", "Its library is not installed"),
         ("asks for more", "what it finds does not fit"),
-        ("cut off", "ends the process that loads it"),
+        ("cut off", "the process that loaded its library ended"),
     ],
 )
 def test_a_llama_cpp_that_does_not_fit_is_one_line_among_the_others(

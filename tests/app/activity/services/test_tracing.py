@@ -28,7 +28,7 @@ QUESTION = "Who is Rumpelstiltskin?"
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_GATHERED_S", 0.01)
+    monkeypatch.setattr(tracing, "_GATHER_S", 0.01)
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_collector_that_refuses_is_an_error_in_plain_words(app: App) -> None:
 
 
 def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(tracing, "_CLOSE_S", 0.05)
     held, asked = threading.Event(), threading.Event()
 
     def send(_endpoint: str, _body: bytes) -> None:

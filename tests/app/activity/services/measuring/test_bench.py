@@ -168,7 +168,9 @@ def test_an_engine_that_starts_again_for_mtp_is_measured_one_mode_after_the_othe
     counted = [request.mtp for request in services.engine.requests if request.max_tokens == 2]
     assert counted == ["off"] * len(counted[::2]) + ["on"] * len(counted[::2])
     starts = [
-        it.description for it in steps if isinstance(it, BenchStep) and "starting again" in it.what
+        it.description
+        for it in steps
+        if isinstance(it, BenchStep) and "starting again" in it.description
     ]
     assert starts == ["starting again with MTP on"]
 

@@ -61,7 +61,7 @@ def test_an_engine_that_can_is_asked_by_all_at_once(services: Services) -> None:
     assert isinstance(result, ManyResult)
     assert len(steps) == 2
     assert [(it.chats, it.tokens) for it in result.levels] == [(3, 6), (6, 12)]
-    assert (result.side_by_side, result.note) == (8, "All are answered side by side.")
+    assert (result.side_by_side, result.note) == (8, "All are answered at the same time.")
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def remote(server: OpenAiServer) -> Iterator[Runtime]:
 def test_a_server_is_asked_by_all_at_once(remote: Runtime) -> None:
     *_, result = measured(remote, TINY, 1, 5)
     assert isinstance(result, ManyResult)
-    assert "its own affair" in result.note
+    assert "the server decides" in result.note
     assert [it.chats for it in result.levels] == [1, 5]
     assert result.levels[1].tokens >= 5 * 2, "counted by the server's usage"
     one, five = speeds_of(result, "Tiny")
