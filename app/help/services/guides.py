@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.base.errors import GuidesUnreadable, GuideUnknown
 from app.chats.search.values.snippets import marks_in, snippet
-from app.help.values.guides import Guide, GuideSection, SearchResult
+from app.help.values.guides import Guide, GuideSection, SectionHit
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Table
 from app.markdown.parser import Parser
 from app.search.words import parse
@@ -84,18 +84,18 @@ class Guides:
             None,
         )
 
-    def search(self, words: str) -> list[SearchResult]:
+    def search(self, words: str) -> list[SectionHit]:
         """Return the sections with all the words; first those with all in the heading."""
         terms = parse(words)
         if not terms:
             return []
-        results: list[tuple[bool, SearchResult]] = []
+        results: list[tuple[bool, SectionHit]] = []
         for section in self._sections:
             text = f"{section.heading}\n{section.text}"
             if all(marks_in(text, (term,)) for term in terms):
                 is_only_in_text = not all(marks_in(section.heading, (term,)) for term in terms)
                 results.append(
-                    (is_only_in_text, SearchResult(section, *snippet(section.text, terms)))
+                    (is_only_in_text, SectionHit(section, *snippet(section.text, terms)))
                 )
         results.sort(key=lambda pair: pair[0])
         return [result for _, result in results]

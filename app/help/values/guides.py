@@ -38,7 +38,7 @@ class GuideSection:
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class SectionHit:
     """A section that a search found.
 
     Attributes:

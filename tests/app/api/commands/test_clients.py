@@ -76,7 +76,7 @@ def test_who_asked_is_listed_with_what_left_and_cleared(hearth: Hearth, capsys: 
     assert hearth("connections", "--clear", "--json") == 0
     assert said(capsys) == {"cleared": 2}
     assert hearth("clients", "uses") == 0
-    assert "Nobody has asked." in capsys.readouterr().out
+    assert "No program has sent a request yet." in capsys.readouterr().out
 
 
 def test_the_token_is_shown_where_it_is_kept(

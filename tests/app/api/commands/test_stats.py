@@ -71,7 +71,7 @@ def test_what_clients_took_is_told_by_model(
     head, line, memory = capsys.readouterr().out.splitlines()
     assert head.split()[:2] == ["Model", "Engine"]
     assert line.split()[:7] == ["starter", "llamacpp", "0", "0", "2", "4", "6"]
-    assert memory.startswith("Memory of this computer: ")
+    assert memory.startswith("Memory used: ")
 
 
 def test_a_server_that_nobody_asked_says_so(
@@ -79,7 +79,7 @@ def test_a_server_that_nobody_asked_says_so(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{TOKEN}\n"))
     assert hearth("stats", "--url", url(served), "--token-stdin") == 0
-    assert "Nothing has been asked of it yet." in capsys.readouterr().out
+    assert "It has not answered any request yet." in capsys.readouterr().out
 
 
 def test_without_the_token_it_is_refused(served: App, hearth: Hearth, capsys: Capture) -> None:

@@ -315,7 +315,7 @@ class Counting:
 def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(uploads, "_REMEMBERED", 100)
+    monkeypatch.setattr(uploads, "_MOST_REMEMBERED_BYTES", 100)
     reader = Counting()
     intake = Uploads(reader)
     first, second, third = b"a" * 40, b"b" * 40, b"c" * 40
@@ -331,12 +331,12 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
     ["https://attacker.example/a.png", "http://127.0.0.1:1/a", "file:///etc/passwd", "C:\\a.png"],
 )
 def test_an_address_is_told_to_lead_elsewhere(address: str) -> None:
-    with pytest.raises(BadRequest, match="fetches and opens nothing"):
+    with pytest.raises(BadRequest, match="fetches no files"):
         decode_data_url(address, "here")
 
 
 def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "_AT_ONCE", 0)
+    monkeypatch.setattr(uploads, "_MOST_AT_ONCE", 0)
     gone = CancelToken()
     gone.cancel()
     with pytest.raises(Cancelled):
