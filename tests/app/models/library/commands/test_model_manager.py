@@ -148,7 +148,7 @@ def test_a_setting_names_only_what_is_here(terminal: Terminal, model: Path, tmp_
         ("embedding_model", "m-q8-0", "settings_invalid", "cannot turn texts into vectors"),
         ("server_aliases", "gpt-4o = nope", "model_not_found", "neither the name"),
         ("adapter", "nope", "settings_invalid", "No adapter"),
-        ("model_folders", str(tmp_path / "gone"), "settings_invalid", "looked for"),
+        ("model_folders", str(tmp_path / "gone"), "settings_invalid", "look for models"),
         ("server_certificate", str(tmp_path / "gone.pem"), "settings_invalid", "certificate"),
         ("server_key", str(tmp_path / "gone.pem"), "settings_invalid", "key"),
     ):
