@@ -9,13 +9,13 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
 from app.servers.values import ServerInfo, ServerProfile, key_variable, short_name
-from app.settings.commands import change_settings, reset_in_words
+from app.settings.commands import change_settings, reset_notes
 from app.settings.values.fields import Settings
 from engines.sentences import N_
 
@@ -56,7 +56,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     naming = app.library.settings_naming(app.settings.read(), lambda it: it.server == profile.id)
     app.servers.remove(profile.id)
     settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
-    lines = (f"Removed “{profile.name}”.", *reset_in_words(settings))
+    lines = (f"Removed “{profile.name}”.", *reset_notes(settings))
     out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(lines))
     return 0
 
@@ -70,8 +70,8 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
         before.id if before else "",
         args.what,
         args.address,
-        args.ca and from_home(args.ca).absolute(),
-        args.cert and from_home(args.cert).absolute(),
+        args.ca and expand_home(args.ca).absolute(),
+        args.cert and expand_home(args.cert).absolute(),
     )
     key = _read_key() if args.key_stdin else None
     parted = "" if key is not None or args.keep_key else servers.parts_from_key(profile)

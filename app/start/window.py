@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import APP_ID, __version__
 from app.base.errors import AlreadyOpen
-from app.base.folder import DataFolder, explained
+from app.base.folder import DataFolder, as_user_errors
 from app.settings.values.fields import Settings
 from app.window.pages.single_instance import pass_on
 from app.window.values.launch_request import LaunchRequest
@@ -42,9 +42,9 @@ def open_window(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
             except AlreadyOpen:
                 raise
             except Exception as error:
-                from app.base.reports import explained
+                from app.base.reports import as_user_error
 
-                said = error if isinstance(error, UserError) else explained(error, folder)
+                said = error if isinstance(error, UserError) else as_user_error(error, folder)
                 copy = show_startup_error(_application(), said)
                 if not copy:
                     raise said from error
@@ -70,7 +70,7 @@ def passed_on(folder: DataFolder, wish: LaunchRequest) -> bool:
     """
     if wish == LaunchRequest():
         return False
-    with explained(folder.root):
+    with as_user_errors(folder.root):
         folder.require_own()
     return pass_on(folder.root, wish)
 

@@ -18,7 +18,7 @@ from engines.sentences import N_
 if TYPE_CHECKING:
     from app.wiring.app import App
 
-_NONE = N_("No connection has left this computer.")
+_NO_CONNECTIONS = N_("No connection has left this computer.")
 _HEAD = ("When", "Host", "Purpose", "Sent", "Received", "Result")
 
 
@@ -31,44 +31,48 @@ def connections(app: App, args: argparse.Namespace, out: Output) -> int:
             lambda: N_("Cleared {count} connections from the list.", count=count),
         )
         return 0
-    left = app.ledger.connections(args.limit)
-    came = app.api_keys.uses(args.limit)
+    outgoing = app.ledger.connections(args.limit)
+    incoming = app.api_keys.uses(args.limit)
 
     def human() -> str:
-        parts = [table([_HEAD, *map(_row, left)]) if left else _NONE]
-        if came:
-            parts += ["", N_("Programs that asked this computer’s server:"), uses_table(came)]
+        parts = [table([_HEAD, *map(_row, outgoing)]) if outgoing else _NO_CONNECTIONS]
+        if incoming:
+            parts += [
+                "",
+                N_("Requests of programs to this computer’s server:"),
+                uses_table(incoming),
+            ]
         return "\n".join(parts)
 
-    lines = [*map(asdict, left), *map(_incoming, came)]
-    newest = sorted(lines, key=lambda it: -float(it["started"]))
+    lines = [*map(asdict, outgoing), *map(_as_connection, incoming)]
+    newest = sorted(lines, key=lambda line: -float(line["started"]))
     out.value(newest[: args.limit], human)
     return 0
 
 
-def _incoming(use: ApiUse) -> dict[str, Any]:
+def _as_connection(use: ApiUse) -> dict[str, Any]:
     """Describe a request with the same fields as an outgoing connection, plus its own."""
-    told = asdict(use)
+    fields = asdict(use)
     return {
-        "started": told.pop("started"),
-        "seconds": told.pop("seconds"),
-        "host": told.pop("address"),
-        "port": told.pop("port"),
+        "started": fields.pop("started"),
+        "seconds": fields.pop("seconds"),
+        "host": fields.pop("address"),
+        "port": fields.pop("port"),
         "purpose": N_("answer a program"),
-        "method": told.pop("method"),
-        "sent": told.pop("sent"),
-        "received": told.pop("received"),
-        "result": str(told.pop("status")),
+        "method": fields.pop("method"),
+        "sent": fields.pop("sent"),
+        "received": fields.pop("received"),
+        "result": str(fields.pop("status")),
         "proxy": None,
-        **told,
+        **fields,
     }
 
 
 def _row(connection: LoggedConnection) -> tuple[str, ...]:
-    when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
+    time = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
     host = f"{connection.host}:{connection.port}"
     return (
-        when.strftime("%Y-%m-%d %H:%M:%S"),
+        time.strftime("%Y-%m-%d %H:%M:%S"),
         f"{host} by {connection.proxy}" if connection.proxy else host,
         connection.purpose,
         size(connection.sent),

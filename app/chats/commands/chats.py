@@ -105,7 +105,7 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
         )
         return 0
     folder.prepare()
-    source = snapshots.named(args.what)
+    source = snapshots.find(args.what)
     kept = snapshots.restore(source, datetime.now().astimezone())
     before = N_(" What was there before is in {kept}.", kept=kept) if kept else ""
     out.value(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-from app.base.language import known, language_code, use_language
+from app.base.language import language_code, translation_of, use_language
 
 _TRANSLATORS = "translators"
 
@@ -19,7 +19,7 @@ class Translator(QTranslator):
         self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
     ) -> str | None:
         # "" would count as a translation; None passes the text on to the next translator.
-        return known(text)
+        return translation_of(text)
 
 
 def speak(app: QCoreApplication, setting: str) -> None:

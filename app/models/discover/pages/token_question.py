@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.base.language import translated
-from app.base.secret import KeptToken
+from app.base.secret import SavedToken
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
@@ -129,7 +129,7 @@ class TokenQuestion(QObject):
         self._dialog = dialog
         dialog.open()
 
-    def _kept(self, kept: KeptToken) -> None:
+    def _kept(self, kept: SavedToken) -> None:
         if self._dialog is not None and self._dialog.is_open:
             self._dialog.show_saved(kept.account, kept.why_untested, kept.status.warning)
         self.kept.emit()

@@ -24,9 +24,9 @@ from app.models.library.commands.model_rows import (
     shown,
 )
 from app.models.library.services.details import details
-from app.settings.commands import cell, change_settings, reset_in_words
+from app.settings.commands import cell, change_settings, reset_notes
 from app.settings.values.fields import Settings
-from app.settings.values.models import checked, effective
+from app.settings.values.models import effective, parse_setting
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound
 from engines.sentences import N_
@@ -135,7 +135,7 @@ def _set(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.value is None:
         own = app.manager.settings(args.what)
         held = effective(app.settings.read(), app.library.own(args.what))
-        checked(args.setting, getattr(held, args.setting, None))
+        parse_setting(args.setting, getattr(held, args.setting, None))
         value = getattr(held, args.setting)
         out.value(
             {"name": args.setting, "value": value, "own": args.setting in own},
@@ -173,7 +173,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
                     frees=size(gone.frees),
                 )
             ]
-        return "\n".join((*said, *reset_in_words(settings)))
+        return "\n".join((*said, *reset_notes(settings)))
 
     out.value(value, human)
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from app.base.errors import ModelAmbiguous, ModelUnknown
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.library.services.places.collection import Collection
 from app.models.library.services.places.files import projector_beside
 from app.models.library.services.places.found import FoundModel, Inode, require_text
@@ -134,7 +134,7 @@ class ModelIndex:
                 ),
             )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
-            path = from_home(called).absolute()
+            path = expand_home(called).absolute()
             theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
             return theirs[0] if theirs else self._by_path(path)
         raise self._unknown(called, listed)
@@ -150,7 +150,7 @@ class ModelIndex:
             called in (it.id, it.name) or _is_of_repo(it, called) or _is_of_server(it, called)
             for it in listed
         )
-        if listed and not known and not from_home(called).exists():
+        if listed and not known and not expand_home(called).exists():
             raise self._unknown(called, listed)
 
     def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
@@ -297,7 +297,7 @@ def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | Non
 
 
 def _is_checkpoint(called: str) -> bool:
-    folder = from_home(called)
+    folder = expand_home(called)
     try:
         return folder.is_dir() and is_checkpoint([it.name for it in folder.iterdir()])
     except (OSError, ValueError):
