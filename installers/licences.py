@@ -24,11 +24,11 @@ from typing import Any
 from installers.build_error import BuildError
 
 ROOT = Path(__file__).resolve().parents[1]
-TOLD = "resources/licences/parts.json"
+PARTS_FILE = "resources/licences/parts.json"
 PACKED = "resources/licences/packed"
 """Where `app/help/services/licences.py` looks for the list of a packaged Hearth."""
 
-FITTING = frozenset(
+COMPATIBLE = frozenset(
     "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0 CC-BY-4.0 FTL HPND IJG ISC "
     "LicenseRef-Public-Domain MIT MIT-0 MIT-CMU OFL-1.1 PSF-2.0 Python-2.0 Unicode-3.0 "
     "Unicode-DFS-2016 Unlicense X11 X11-distribute-modifications-variant Zlib blessing "
@@ -37,15 +37,15 @@ FITTING = frozenset(
     "LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-later MPL-2.0".split()
 )
 """SPDX identifiers of licences that are compatible with code under Apache-2.0."""
-FITTING_WITH = frozenset(
+COMPATIBLE_WITH = frozenset(
     {
         "GPL-2.0-or-later WITH Bootloader-exception",
         "GPL-3.0-or-later WITH GCC-exception-3.1",
     }
 )
-ASK_FOR_SOURCE = ("GPL", "MPL")
+NEEDS_SOURCE = ("GPL", "MPL")
 
-ONLY_PACK = frozenset({"altgraph", "macholib", "pefile", "pip", "pyinstaller-hooks-contrib",
+NOT_BUNDLED = frozenset({"altgraph", "macholib", "pefile", "pip", "pyinstaller-hooks-contrib",
                        "setuptools", "wheel"})  # fmt: skip
 """Packages of the environment from which nothing goes into a bundle."""
 
@@ -147,158 +147,167 @@ def pack(bundle: Path, python: Path) -> list[Part]:
     Args:
         python: The Python of the environment that was packed.
     """
-    inside = inside_of(bundle)
-    told = [it for it in told_by_hearth(python) if is_inside(it, inside)]
-    if untold := packages_in(inside) - {key_of(it.name) for it in told}:
+    folder = own_folder(bundle)
+    own_parts = [part for part in parts_of_hearth(python) if is_bundled(part, folder)]
+    if unlisted := packages_in(folder) - {key_of(part.name) for part in own_parts}:
         raise LicenceError(
-            f"Hearth does not tell of {', '.join(sorted(untold))}.",
-            "The bundle holds it, and so its licence has to be told.",
-            "See that it is installed in the environment that is packed, and build again.",
+            f"Hearth does not list {', '.join(sorted(unlisted))}.",
+            "The bundle contains it, so Hearth has to show its licence.",
+            "Make sure that it is installed in the environment that is packed, and build again.",
         )
-    parts = [*told, *libraries_in(bundle)]
-    judge(parts)
-    if lost := sorted(unknown_files(bundle)):
+    parts = [*own_parts, *libraries_in(bundle)]
+    require_compatible(parts)
+    if unknown := sorted(unknown_files(bundle)):
         raise LicenceError(
-            f"Nobody knows what these files of the bundle are: {', '.join(lost[:10])}"
-            f"{' …' if lost[10:] else ''}.",
+            f"The bundle has unknown files: {', '.join(unknown[:10])}"
+            f"{' …' if unknown[10:] else ''}.",
             "A file of no known part has no known licence.",
-            "Leave them out in installers/hearth.spec, or add what they are to LIBRARIES in "
+            "Leave them out in installers/hearth.spec, or add their library to LIBRARIES in "
             "installers/licences.py.",
         )
-    write(parts, inside / PACKED)
+    write(parts, folder / PACKED)
     return parts
 
 
-def inside_of(bundle: Path) -> Path:
+def own_folder(bundle: Path) -> Path:
     """Return the folder of a bundle that contains Hearth's own files."""
-    found = next((it for it in sorted(bundle.rglob("parts.json")) if it.match(f"*/{TOLD}")), None)
-    if found is None:
+    path = next(
+        (path for path in sorted(bundle.rglob("parts.json")) if path.match(f"*/{PARTS_FILE}")), None
+    )
+    if path is None:
         raise LicenceError(
-            f"The bundle in {bundle} has no {TOLD}.",
-            "Without it nobody knows what Hearth is made of.",
+            f"The bundle in {bundle} has no {PARTS_FILE}.",
+            "Without it the parts of Hearth are unknown.",
             "Build the bundle again.",
         )
-    return found.parents[2]
+    return path.parents[2]
 
 
-def told_by_hearth(python: Path) -> list[Part]:
+def parts_of_hearth(python: Path) -> list[Part]:
     """Return the parts that Hearth lists in the environment that is packed."""
-    with tempfile.TemporaryDirectory() as nothing:
-        asked = subprocess.run(
+    with tempfile.TemporaryDirectory() as empty_folder:
+        result = subprocess.run(
             [str(python), "-P", "-m", "app", "about", "--licences", "--json"],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "HEARTH_DATA_DIR": nothing},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "HEARTH_DATA_DIR": empty_folder},
             capture_output=True,
             text=True,
             encoding="utf-8",
             check=False,
         )
-    if asked.returncode:
+    if result.returncode:
         raise LicenceError(
-            "Hearth could not tell its parts.", asked.stderr.strip(), "Mend that, and build again."
+            "Hearth could not list its parts.",
+            result.stderr.strip(),
+            "Correct that, and build again.",
         )
-    told = [_told(entry) for entry in json.loads(asked.stdout)]
-    check_vendored(told)
-    return [it for it in told if key_of(it.name) not in ONLY_PACK]
+    parts = [_part_of(entry) for entry in json.loads(result.stdout)]
+    check_vendored(parts)
+    return [part for part in parts if key_of(part.name) not in NOT_BUNDLED]
 
 
-def is_inside(part: Part, inside: Path) -> bool:
+def is_bundled(part: Part, folder: Path) -> bool:
     """Return whether a bundle contains a part; some packages are left out."""
-    known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["besides"]
-    no_packages = {"hearth", "pyinstaller", "python", *(key_of(it["name"]) for it in known)}
-    return key_of(part.name) in no_packages | packages_in(inside)
+    other_parts = json.loads((ROOT / PARTS_FILE).read_text(encoding="utf-8"))["besides"]
+    names = {"hearth", "pyinstaller", "python", *(key_of(entry["name"]) for entry in other_parts)}
+    return key_of(part.name) in names | packages_in(folder)
 
 
-def packages_in(inside: Path) -> set[str]:
+def packages_in(folder: Path) -> set[str]:
     """Return the names of a bundle's packages, according to their metadata."""
-    return {key_of(it.name.split("-")[0]) for it in inside.glob("*-*.dist-info")}
+    return {
+        key_of(metadata_folder.name.split("-")[0])
+        for metadata_folder in folder.glob("*-*.dist-info")
+    }
 
 
 def check_vendored(parts: Iterable[Part]) -> None:
     """Check that the code inside llama.cpp was reviewed for this version. Raises LicenceError."""
-    known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["packages"]
+    packages = json.loads((ROOT / PARTS_FILE).read_text(encoding="utf-8"))["packages"]
     for part in parts:
-        read_for = known.get(key_of(part.name), {}).get("read_for", part.version)
-        if read_for != part.version:
+        reviewed = packages.get(key_of(part.name), {}).get("read_for", part.version)
+        if reviewed != part.version:
             raise LicenceError(
-                f"{part.name} is of version {part.version}.",
-                f"What lies within it was looked up for {read_for}.",
-                f"Look its vendored code up again, and say so in {TOLD}.",
+                f"{part.name} has the version {part.version}.",
+                f"The code inside it was reviewed for {reviewed}.",
+                f"Review its vendored code again, and update {PARTS_FILE}.",
             )
 
 
-def judge(parts: Iterable[Part]) -> None:
+def require_compatible(parts: Iterable[Part]) -> None:
     """Check that each part may be distributed with Hearth. Raises LicenceError for the first."""
     for part in parts:
-        if not fits(part.licence):
+        if not is_compatible(part.licence):
             raise LicenceError(
                 f"{part.name} {part.version} is under “{part.licence or 'no named licence'}”.",
-                "That is not known to go with Hearth's Apache-2.0.",
-                f"Leave it out, or where its licence goes with it, name it in {TOLD} or in FITTING "
-                "of installers/licences.py.",
+                "That licence is not known to be compatible with Hearth's Apache-2.0.",
+                f"Leave it out. If the licence is compatible, add it to {PARTS_FILE}, or to "
+                "COMPATIBLE in installers/licences.py.",
             )
         if not any(text.strip() for text in part.texts.values()):
             raise LicenceError(
                 f"{part.name} {part.version} comes without the text of its licence.",
-                f"“{part.licence}” wants its words to go with every copy.",
-                f"Put the text into resources/licences, and name it in {TOLD}.",
+                f"“{part.licence}” demands its text with every copy.",
+                f"Put the text into resources/licences, and name it in {PARTS_FILE}.",
             )
-        if any(it in part.licence for it in ASK_FOR_SOURCE) and not part.source:
+        if any(licence in part.licence for licence in NEEDS_SOURCE) and not part.source:
             raise LicenceError(
-                f"Nothing says where the source of {part.name} {part.version} is.",
-                f"“{part.licence}” wants its users to be told.",
-                f"Name it in {TOLD}.",
+                f"The address of the source of {part.name} {part.version} is missing.",
+                f"“{part.licence}” demands that users can find it.",
+                f"Add it to {PARTS_FILE}.",
             )
 
 
-def fits(licence: str) -> bool:
+def is_compatible(licence: str) -> bool:
     """Return whether an SPDX expression allows a part to be distributed with Hearth."""
     words = re.findall(r"[()]|[^\s()]+", licence)
     if not words:
         return False
     try:
-        value, rest = _any_of(words)
+        value, remaining = _any_of(words)
     except IndexError:
         return False
-    return value and not rest
+    return value and not remaining
 
 
 def _any_of(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
     value, words = _all_of(words)
     while words[:1] == ["OR"]:
-        other, words = _all_of(words[1:])
-        value = value or other
+        next_value, words = _all_of(words[1:])
+        value = value or next_value
     return value, words
 
 
 def _all_of(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
-    value, words = _one(words)
+    value, words = _single(words)
     while words[:1] == ["AND"]:
-        other, words = _one(words[1:])
-        value = value and other
+        next_value, words = _single(words[1:])
+        value = value and next_value
     return value, words
 
 
-def _one(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+def _single(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
     if words[0] == "(":
-        value, rest = _any_of(words[1:])
-        return value and rest[0] == ")", rest[1:]
+        value, remaining = _any_of(words[1:])
+        return value and remaining[0] == ")", remaining[1:]
     if words[1:2] == ["WITH"]:
-        return " ".join(words[:3]) in FITTING_WITH, words[3:]
-    return words[0] in FITTING, words[1:]
+        return " ".join(words[:3]) in COMPATIBLE_WITH, words[3:]
+    return words[0] in COMPATIBLE, words[1:]
 
 
 def libraries_in(bundle: Path) -> Iterator[Part]:
     """Yield the system's libraries in a bundle, each with its version and licence."""
-    loose = [it.name for it in _loose_files(bundle)]
-    found = {library: [it for it in loose if _is_of(it, library)] for library in LIBRARIES}
-    owners = _debian_packages([name for names in found.values() for name in names])
-    for library, names in found.items():
+    loose = [name.name for name in _loose_files(bundle)]
+    names_by_library = {
+        library: [name for name in loose if _is_of(name, library)] for library in LIBRARIES
+    }
+    owners = _debian_packages([name for names in names_by_library.values() for name in names])
+    for library, names in names_by_library.items():
         if names:
-            yield _library(library, sorted({owners[it] for it in names if it in owners}))
+            yield _library(library, sorted({owners[name] for name in names if name in owners}))
 
 
 def _is_of(name: str, library: Library) -> bool:
-    return any(fnmatch.fnmatch(name, it) for it in library.names)
+    return any(fnmatch.fnmatch(name, pattern) for pattern in library.names)
 
 
 def _library(library: Library, packages: Sequence[str]) -> Part:
@@ -313,48 +322,48 @@ def _library(library: Library, packages: Sequence[str]) -> Part:
     if not texts:
         return replace(part, texts={"LICENSE.txt": _licence_of_python()})
     package = next(iter(texts)).partition("/")[0]
-    version = _asked("dpkg-query", "-W", "-f=${Version}\n", package).partition("\n")[0]
+    version = _output_of("dpkg-query", "-W", "-f=${Version}\n", package).partition("\n")[0]
     quoted = version.replace("+", "%2B").replace(":", "%3A")
     return replace(part, version=version, texts=texts, purl=f"pkg:deb/debian/{package}@{quoted}")
 
 
 def _debian_packages(files: Sequence[str]) -> dict[str, str]:
     """Return the packages of this system that contain these files; none without dpkg."""
-    said = _asked("dpkg-query", "-S", *(f"*/{name}" for name in files)) if files else ""
-    found: dict[str, str] = {}
-    for line in said.splitlines():
+    output = _output_of("dpkg-query", "-S", *(f"*/{name}" for name in files)) if files else ""
+    packages_by_file: dict[str, str] = {}
+    for line in output.splitlines():
         packages, _, path = line.partition(": ")
-        found.setdefault(Path(path).name, re.split(r"[:,]", packages)[0])
-    return found
+        packages_by_file.setdefault(Path(path).name, re.split(r"[:,]", packages)[0])
+    return packages_by_file
 
 
 def _licence_of_python() -> str:
     import sysconfig
 
-    places = (
+    paths = (
         Path(sysconfig.get_path("stdlib"), "LICENSE.txt"),
         Path(sys.base_prefix, "LICENSE.txt"),
     )
-    found = next((it for it in places if it.is_file()), None)
-    return found.read_text(encoding="utf-8", errors="replace") if found else ""
+    file = next((path for path in paths if path.is_file()), None)
+    return file.read_text(encoding="utf-8", errors="replace") if file else ""
 
 
-def _asked(*command: str) -> str:
+def _output_of(*command: str) -> str:
     try:
-        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return ""
-    return said.stdout.strip()
+    return result.stdout.strip()
 
 
 def unknown_files(bundle: Path) -> Iterator[str]:
     """Yield the files of a bundle that belong to no part."""
-    inside = inside_of(bundle)
+    folder = own_folder(bundle)
     for path in _loose_files(bundle):
-        name = path.relative_to(inside).as_posix()
-        known = any(it.fullmatch(name) for it in (_OURS, _OF_PYTHON, _OF_PYINSTALLER))
-        of_library = any(_is_of(path.name, it) for it in LIBRARIES)
-        if not (known or of_library or _is_of_python(name)):
+        name = path.relative_to(folder).as_posix()
+        is_known = any(pattern.fullmatch(name) for pattern in (_OURS, _OF_PYTHON, _OF_PYINSTALLER))
+        of_library = any(_is_of(path.name, pattern) for pattern in LIBRARIES)
+        if not (is_known or of_library or _is_of_python(name)):
             yield name
 
 
@@ -366,26 +375,28 @@ def _is_of_python(name: str) -> bool:
 
 def _loose_files(bundle: Path) -> Iterator[Path]:
     """Yield the files that no Python package lists, apart from the program itself."""
-    inside = inside_of(bundle)
-    listed = set(_listed(inside))
-    for path in sorted(inside.rglob("*")):
-        name = path.relative_to(inside)
-        its = name.as_posix() in listed or name.parts[0].endswith(".dist-info")
-        if path.is_file() and not path.is_symlink() and not its:
+    folder = own_folder(bundle)
+    packaged = set(_files_of_packages(folder))
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        is_packaged = name.as_posix() in packaged or name.parts[0].endswith(".dist-info")
+        if path.is_file() and not path.is_symlink() and not is_packaged:
             yield path
 
 
-def _listed(inside: Path) -> Iterator[str]:
+def _files_of_packages(folder: Path) -> Iterator[str]:
     """Yield the names of files that packages list as their own.
 
     In a bundle, scripts are in `bin`, and modules can be there only in compiled form. The system's
     libraries in Hearth's own wheel of llama.cpp do not count as llama.cpp's.
     """
-    for record in inside.glob("*.dist-info/RECORD"):
+    for record in folder.glob("*.dist-info/RECORD"):
         with record.open(encoding="utf-8", newline="") as file:
             for row in csv.reader(file):
                 path = PurePosixPath(row[0])
-                if path.parts[0] == "llama_cpp" and any(_is_of(path.name, it) for it in LIBRARIES):
+                if path.parts[0] == "llama_cpp" and any(
+                    _is_of(path.name, library) for library in LIBRARIES
+                ):
                     continue
                 is_script = path.parts[:1] == ("..",) and path.parent.name in {"bin", "Scripts"}
                 yield f"bin/{path.name}" if is_script else path.as_posix()
@@ -397,15 +408,15 @@ def write(parts: Sequence[Part], folder: Path) -> None:
     """Write the list of the parts, and a folder with the texts of each."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    listed = []
-    for part in sorted(parts, key=lambda it: key_of(it.name)):
+    entries = []
+    for part in sorted(parts, key=lambda part: key_of(part.name)):
         names = []
         for name, text in part.texts.items():
             path = folder / slug(part.name) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text + "\n", encoding="utf-8", newline="\n")
             names.append(path.relative_to(folder).as_posix())
-        listed.append(
+        entries.append(
             {
                 "name": part.name,
                 "version": part.version,
@@ -415,7 +426,7 @@ def write(parts: Sequence[Part], folder: Path) -> None:
                 "texts": names,
             }
         )
-    words = json.dumps(listed, ensure_ascii=False, indent=1)
+    words = json.dumps(entries, ensure_ascii=False, indent=1)
     (folder / "parts.json").write_text(words + "\n", encoding="utf-8", newline="\n")
 
 
@@ -429,7 +440,7 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
 
 
-def _told(entry: Mapping[str, Any]) -> Part:
+def _part_of(entry: Mapping[str, Any]) -> Part:
     return Part(
         entry["name"],
         entry["version"],

@@ -22,7 +22,7 @@ from installers.licences import Part, key_of, slug
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "installers" / "lock"
 NAME = "sbom.cdx.json"
-_ITSELF = "hearth"
+_OWN_PART = "hearth"
 _TOOLS = ("pyinstaller",)
 """Parts that were also used to make the bundle."""
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "io.github.hearth.Hearth")
@@ -37,19 +37,19 @@ def write(bundle: Path, parts: Sequence[Part], version: str, seconds: int) -> Pa
         seconds: The time of the commit, which becomes that of the bill, in seconds since 1970.
     """
     path = bundle / NAME
-    made = bill(parts, version, seconds, own_bills(bundle))
-    words = json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True)
+    value = bill(parts, version, seconds, own_bills(bundle))
+    words = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
     path.write_text(words + "\n", encoding="utf-8", newline="\n")
     return path
 
 
 def own_bills(bundle: Path) -> dict[str, list[str]]:
     """Return the bills that packages have of code compiled into them, by the package's name."""
-    found: dict[str, list[str]] = {}
+    bills: dict[str, list[str]] = {}
     for path in sorted(bundle.rglob("*.dist-info/sboms/*.json")):
         name = key_of(path.parents[1].name.split("-")[0])
-        found.setdefault(name, []).append(path.relative_to(bundle).as_posix())
-    return found
+        bills.setdefault(name, []).append(path.relative_to(bundle).as_posix())
+    return bills
 
 
 def bill(
@@ -64,10 +64,12 @@ def bill(
         own: The bills that parts have themselves, by the part's name.
     """
     hashes = locked()
-    named = {key_of(it.name): it for it in sorted(parts, key=lambda it: key_of(it.name))}
-    itself = named.pop(_ITSELF, Part("Hearth", version, "Apache-2.0", ""))
-    components = [_component(it, hashes, own.get(key, ())) for key, it in named.items()]
-    refs = {key: it["bom-ref"] for key, it in zip(named, components, strict=True)}
+    parts_by_key = {
+        key_of(part.name): part for part in sorted(parts, key=lambda part: key_of(part.name))
+    }
+    own_part = parts_by_key.pop(_OWN_PART, Part("Hearth", version, "Apache-2.0", ""))
+    components = [_component(part, hashes, own.get(key, ())) for key, part in parts_by_key.items()]
+    refs = {key: part["bom-ref"] for key, part in zip(parts_by_key, components, strict=True)}
     root = f"hearth@{version}"
     body = {
         "bomFormat": "CycloneDX",
@@ -78,15 +80,15 @@ def bill(
             "component": {
                 "type": "application",
                 "bom-ref": root,
-                "name": itself.name,
+                "name": own_part.name,
                 "version": version,
                 "purl": f"pkg:generic/{root}",
-                "licenses": _licences(itself.licence),
+                "licenses": _licences(own_part.licence),
             },
             "tools": {
                 "components": [
-                    {"type": "application", "name": it.name, "version": it.version}
-                    for key, it in named.items()
+                    {"type": "application", "name": part.name, "version": part.version}
+                    for key, part in parts_by_key.items()
                     if key in _TOOLS
                 ]
             },
@@ -94,28 +96,28 @@ def bill(
         },
         "components": components,
         "dependencies": [
-            {"ref": root, "dependsOn": sorted(_roots(named, refs))},
+            {"ref": root, "dependsOn": sorted(_roots(parts_by_key, refs))},
             *(
-                {"ref": refs[key], "dependsOn": sorted(_refs(it.needs, refs))}
-                for key, it in named.items()
+                {"ref": refs[key], "dependsOn": sorted(_refs(part.needs, refs))}
+                for key, part in parts_by_key.items()
             ),
         ],
     }
-    whole = json.dumps(body, ensure_ascii=False, sort_keys=True)
-    return {"serialNumber": f"urn:uuid:{uuid.uuid5(_NAMESPACE, whole)}", **body}
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True)
+    return {"serialNumber": f"urn:uuid:{uuid.uuid5(_NAMESPACE, text)}", **body}
 
 
 def locked() -> Mapping[tuple[str, str], Sequence[str]]:
     """Return the hashes in the locks, by name and version of the packages."""
-    found: dict[tuple[str, str], list[str]] = {}
+    hashes: dict[tuple[str, str], list[str]] = {}
     for lock in ("app.txt", "native.txt", "package.txt"):
         path = LOCKS / lock
-        its: list[str] = []
+        current: list[str] = []
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            if named := _LOCKED.match(line):
-                its = found.setdefault((key_of(named["name"]), named["version"]), [])
-            its += _HASH.findall(line)
-    return found
+            if match := _LOCKED.match(line):
+                current = hashes.setdefault((key_of(match["name"]), match["version"]), [])
+            current += _HASH.findall(line)
+    return hashes
 
 
 def purl(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> str:
@@ -136,26 +138,26 @@ def purl(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> str:
 def _component(
     part: Part, hashes: Mapping[tuple[str, str], Sequence[str]], own: Sequence[str]
 ) -> dict[str, Any]:
-    known = hashes.get((key_of(part.name), part.version), ())
-    named = purl(part, hashes)
+    locked_hashes = hashes.get((key_of(part.name), part.version), ())
+    package_url = purl(part, hashes)
     component: dict[str, Any] = {
         "type": "library",
         "bom-ref": f"{slug(part.name)}@{part.version}",
         "name": part.name,
-        "purl": named,
+        "purl": package_url,
         "licenses": _licences(part.licence),
     }
     if part.version:
         component["version"] = part.version
     sources = [{"type": "vcs", "url": part.source}] if part.source else []
-    if references := [*sources, *({"type": "bom", "url": it} for it in own)]:
+    if references := [*sources, *({"type": "bom", "url": entry} for entry in own)]:
         component["externalReferences"] = references
-    if len(known) == 1:
-        component["hashes"] = [{"alg": "SHA-256", "content": known[0]}]
-    elif known:
+    if len(locked_hashes) == 1:
+        component["hashes"] = [{"alg": "SHA-256", "content": locked_hashes[0]}]
+    elif locked_hashes:
         # The lock has a hash for each system's file, and one of these files was installed.
         component["properties"] = [
-            {"name": "hearth:locked:sha256", "value": it} for it in sorted(known)
+            {"name": "hearth:locked:sha256", "value": entry} for entry in sorted(locked_hashes)
         ]
     return component
 
@@ -170,10 +172,10 @@ def _licences(expression: str) -> list[dict[str, Any]]:
 def _roots(named: Mapping[str, Part], refs: Mapping[str, str]) -> Iterable[str]:
     """Return what Hearth uses directly: its dependencies, and parts that no other part needs."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        asked = tomllib.load(file)["project"]["dependencies"]
-    own = {key_of(re.split(r"[^\w.-]", it)[0]) for it in asked}
-    needed = {key_of(it) for part in named.values() for it in part.needs}
-    return {refs[key] for key in refs if key in own or key not in needed}
+        dependencies = tomllib.load(file)["project"]["dependencies"]
+    own = {key_of(re.split(r"[^\w.-]", name)[0]) for name in dependencies}
+    used = {key_of(name) for part in named.values() for name in part.needs}
+    return {refs[key] for key in refs if key in own or key not in used}
 
 
 def _refs(needs: Iterable[str], refs: Mapping[str, str]) -> Iterator[str]:

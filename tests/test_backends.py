@@ -19,7 +19,7 @@ OLD, NEW = 239, 309
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A computer without any tool, on Linux; the folder is the cache."""
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(backends, "USUAL", "cpu")
+    monkeypatch.setattr(backends, "DEFAULT", "cpu")
     monkeypatch.setattr(backends, "header_folders", lambda cache: [cache / "vulkan" / "include"])
     monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
     monkeypatch.setattr(run, "CACHE", tmp_path)
@@ -54,24 +54,24 @@ def headers(cache: Path, version: int) -> None:
 def test_it_stands_before_all_other_words(
     words: list[str], chosen: str | None, rest: list[str]
 ) -> None:
-    assert backends.chosen("--backend", words) == (chosen, rest)
+    assert backends.split_option("--backend", words) == (chosen, rest)
 
 
 def test_the_choice_is_kept_and_makes_another_build(bare: Path) -> None:
     usual = run.native_folder(), run.digest("app.txt")
-    assert backends.kept(bare) == "cpu"
-    backends.keep(bare, "vulkan")
-    assert backends.kept(bare) == "vulkan"
+    assert backends.stored(bare) == "cpu"
+    backends.store(bare, "vulkan")
+    assert backends.stored(bare) == "vulkan"
     assert "-DGGML_VULKAN=ON" in run.all_flags()
     assert run.native_folder() != usual[0]
     assert run.digest("app.txt") != usual[1]
-    run.choose("cpu")
+    run.use_backend("cpu")
     assert (run.native_folder(), run.digest("app.txt")) == usual
 
 
 def test_nonsense_in_the_file_is_as_no_choice(bare: Path) -> None:
     (bare / "backend").write_text("quantum")
-    assert backends.kept(bare) == "cpu"
+    assert backends.stored(bare) == "cpu"
 
 
 def test_the_processor_alone_has_the_flags_that_it_always_had(bare: Path) -> None:
@@ -81,13 +81,13 @@ def test_the_processor_alone_has_the_flags_that_it_always_had(bare: Path) -> Non
 def test_without_tools_it_is_the_processor_and_says_why(
     bare: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run.choose("auto")
+    run.use_backend("auto")
     said = capsys.readouterr().err
     assert said.startswith("llama.cpp is built for the processor alone.")
     assert "glslc" in said
     assert "nvcc" in said
     assert said.count("\n") == 1
-    assert backends.kept(bare) == "cpu"
+    assert backends.stored(bare) == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_auto_takes_what_the_tools_allow(
 ) -> None:
     tools(monkeypatch, *here)
     headers(bare, version)
-    run.choose("auto")
-    assert backends.kept(bare) == taken
+    run.use_backend("auto")
+    assert backends.stored(bare) == taken
 
 
 def test_on_a_mac_auto_is_metal(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,14 +123,14 @@ def test_on_a_mac_auto_is_metal(bare: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("vulkan", "glslc.*installers/vulkan/build.sh"),
         ("cuda", "nvcc.*CUDA toolkit"),
-        ("metal", "no Mac"),
+        ("metal", "not a Mac"),
         ("opencl", "takes auto, cpu, vulkan, metal, cuda; not “opencl”"),
         ("", "takes auto"),
     ],
 )
 def test_what_is_missing_is_named_and_nothing_is_chosen(bare: Path, name: str, told: str) -> None:
     with pytest.raises(run.SetupError, match=told):
-        run.choose(name)
+        run.use_backend(name)
     assert not (bare / "backend").exists()
 
 
@@ -138,13 +138,13 @@ def test_headers_that_are_too_old_are_named(bare: Path, monkeypatch: pytest.Monk
     tools(monkeypatch, "glslc")
     headers(bare, OLD)
     with pytest.raises(run.SetupError, match="of version 239, too old"):
-        run.choose("vulkan")
+        run.use_backend("vulkan")
 
 
 def test_the_newest_headers_are_built_with(bare: Path) -> None:
     headers(bare, NEW)
     folder = bare / "vulkan" / "include"
-    assert f"-DVulkan_INCLUDE_DIR={folder.as_posix()}" in backends.places("vulkan", bare)
+    assert f"-DVulkan_INCLUDE_DIR={folder.as_posix()}" in backends.local_flags("vulkan", bare)
     assert backends.header_version(folder) == NEW
 
 
@@ -156,7 +156,7 @@ def test_a_shader_compiler_that_was_unpacked_goes_before_the_system_s(
     own = bare / "vulkan" / "bin" / "glslc"
     own.parent.mkdir(parents=True)
     own.touch()
-    assert f"-DVulkan_GLSLC_EXECUTABLE={own.as_posix()}" in backends.places("vulkan", bare)
+    assert f"-DVulkan_GLSLC_EXECUTABLE={own.as_posix()}" in backends.local_flags("vulkan", bare)
 
 
 def test_a_module_is_never_made_for_one_processor_alone(monkeypatch: pytest.MonkeyPatch) -> None:

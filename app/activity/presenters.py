@@ -15,20 +15,20 @@ class Activity:
     def __init__(self, reader: ActivityReader, tasks: Tasks) -> None:
         self._reader = reader
         self._tasks = tasks
-        self._looking = False
+        self._is_reading = False
 
-    def look(self, done: Callable[[ActivityReport], object], failed: Failed) -> None:
+    def refresh(self, done: Callable[[ActivityReport], object], failed: Failed) -> None:
         """Read a report; do nothing if one is already being read."""
-        if self._looking:
+        if self._is_reading:
             return
-        self._looking = True
+        self._is_reading = True
 
-        def have(report: ActivityReport) -> None:
-            self._looking = False
+        def finish(report: ActivityReport) -> None:
+            self._is_reading = False
             done(report)
 
-        def broke(error: Exception) -> None:
-            self._looking = False
+        def fail(error: Exception) -> None:
+            self._is_reading = False
             failed(error)
 
-        self._tasks.run(self._reader.read, have, broke, on=SYSTEM)
+        self._tasks.run(self._reader.read, finish, fail, on=SYSTEM)

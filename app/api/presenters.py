@@ -29,21 +29,43 @@ class Control(Protocol):
     """The part of `app.api.services.server_control.ServerControl` that the window uses."""
 
     @property
-    def status(self) -> ServerStatus: ...
-    def follow(self, settings: ServerSettings) -> ServerStatus: ...
+    def status(self) -> ServerStatus:
+        """The state of the server."""
+        ...
+
+    def follow(self, settings: ServerSettings) -> ServerStatus:
+        """Start or stop the server as the settings say."""
+        ...
 
 
 class ClientBook(Protocol):
     """The part of `app.api.services.api_keys.ApiKeys` that the window uses."""
 
-    def token(self) -> ServerToken: ...
-    def renew(self) -> ServerToken: ...
-    def clients(self) -> tuple[ApiClient, ...]: ...
+    def token(self) -> ServerToken:
+        """Return the server's own token; the first call creates it."""
+        ...
+
+    def renew(self) -> ServerToken:
+        """Replace the server's own token."""
+        ...
+
+    def clients(self) -> tuple[ApiClient, ...]:
+        """Return the clients with a key of their own."""
+        ...
+
     def add(
         self, name: str, models: tuple[str, ...] = (), *, per_minute: int = 0, at_once: int = 0
-    ) -> tuple[ApiClient, Secret]: ...
-    def remove(self, name: str) -> ApiClient: ...
-    def uses(self, limit: int) -> list[ApiUse]: ...
+    ) -> tuple[ApiClient, Secret]:
+        """Add a client; return it with its key."""
+        ...
+
+    def remove(self, name: str) -> ApiClient:
+        """Remove the client with this name."""
+        ...
+
+    def uses(self, limit: int) -> list[ApiUse]:
+        """Return the recent requests, newest first."""
+        ...
 
 
 class ApiServer(QObject):
@@ -53,14 +75,14 @@ class ApiServer(QObject):
 
     Signals:
         changed(status): The server's state changed, or it could not be started.
-        clients_known(clients): The clients were read.
-        uses_known(uses): The recent requests were read, newest first.
+        clients_read(clients): The clients were read.
+        uses_read(uses): The recent requests were read, newest first.
         failed(error): Reading, starting or stopping failed.
     """
 
     changed = Signal(object)
-    clients_known = Signal(object)
-    uses_known = Signal(object)
+    clients_read = Signal(object)
+    uses_read = Signal(object)
     failed = Signal(Exception)
 
     def __init__(
@@ -77,33 +99,39 @@ class ApiServer(QObject):
         self._settings = settings
         self._tasks = tasks
         self._status = control.status
-        settings.changed.connect(self._apply)
+        settings.changed.connect(self._follow_settings)
 
     @property
     def status(self) -> ServerStatus:
+        """The last known state of the server."""
         return self._status
 
     def follow(self) -> None:
         """Start or stop the server according to the settings."""
-        self._apply(self._settings.current)
+        self._follow_settings(self._settings.current)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the clients, which a terminal can have changed, and the recent requests."""
-        self._tasks.run(self._clients.clients, self.clients_known.emit, self.failed.emit, on=STORE)
-        self.look_at_uses()
+        self._tasks.run(self._clients.clients, self.clients_read.emit, self.failed.emit, on=STORE)
+        self.refresh_uses()
 
-    def look_at_uses(self) -> None:
+    def refresh_uses(self) -> None:
+        """Read the recent requests, newest first."""
         self._tasks.run(
-            lambda: self._clients.uses(USES), self.uses_known.emit, self.failed.emit, on=STORE
+            lambda: self._clients.uses(USES), self.uses_read.emit, self.failed.emit, on=STORE
         )
 
     def token(self, done: Callable[[str], object], failed: Failed) -> None:
         """Read the server's own token; `done` receives its text."""
-        self._tasks.run(self._clients.token, lambda it: done(it.secret.reveal()), failed, on=SERVER)
+        self._tasks.run(
+            self._clients.token, lambda token: done(token.secret.reveal()), failed, on=SERVER
+        )
 
     def renew_token(self, done: Callable[[str], object], failed: Failed) -> None:
         """Replace the token; `done` receives the new text. The old one is refused from then on."""
-        self._tasks.run(self._clients.renew, lambda it: done(it.secret.reveal()), failed, on=SERVER)
+        self._tasks.run(
+            self._clients.renew, lambda token: done(token.secret.reveal()), failed, on=SERVER
+        )
 
     def add(
         self,
@@ -115,26 +143,29 @@ class ApiServer(QObject):
     ) -> None:
         """Create a key for a program; `done` receives the key."""
 
-        def added(found: tuple[ApiClient, Secret]) -> None:
-            self.look()
-            done(found[1].reveal())
+        def report_added(result: tuple[ApiClient, Secret]) -> None:
+            self.refresh()
+            done(result[1].reveal())
 
         self._tasks.run(
-            lambda: self._clients.add(name, models, per_minute=per_minute), added, failed, on=STORE
+            lambda: self._clients.add(name, models, per_minute=per_minute),
+            report_added,
+            failed,
+            on=STORE,
         )
 
     def remove(self, client: ApiClient, failed: Failed) -> None:
         """Remove a program; its key is refused from now on."""
         self._tasks.run(
-            lambda: self._clients.remove(client.name), lambda _: self.look(), failed, on=STORE
+            lambda: self._clients.remove(client.name), lambda _: self.refresh(), failed, on=STORE
         )
 
-    def _apply(self, settings: Settings) -> None:
+    def _follow_settings(self, settings: Settings) -> None:
         self._tasks.run(
-            lambda: self._control.follow(settings), self._follows, self.failed.emit, on=SERVER
+            lambda: self._control.follow(settings), self._set_status, self.failed.emit, on=SERVER
         )
 
-    def _follows(self, status: ServerStatus) -> None:
+    def _set_status(self, status: ServerStatus) -> None:
         if status != self._status:
             self._status = status
             self.changed.emit(status)

@@ -20,11 +20,11 @@ ENDPOINTS: Final = (
 )
 """The endpoints that are named in records. One that begins with another comes before it."""
 
-OTHER: Final = "other"
+OTHER_ENDPOINT: Final = "other"
 """The endpoint in records of any other request: its path is text of the client's choosing."""
 
 
-OWNER: Final = "Hearth"
+OWNER_NAME: Final = "Hearth"
 """The client name in records of requests with the server's own token, or without need of a key."""
 
 LONGEST_NAME: Final = 60
@@ -59,7 +59,7 @@ class ApiClient:
 
 @dataclass(frozen=True)
 class ApiUse:
-    """The record of one request: who asked, when and how much, never what.
+    """The record of one request: its client, time and size, but nothing of its content.
 
     Attributes:
         started: Seconds since 1970.
@@ -88,11 +88,14 @@ class ApiUse:
     status: int
 
 
-def shown_name(name: str) -> str:
+def short_name(name: str) -> str:
     """Shorten a client's name for a list: names stored by older versions had no limit."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def endpoint_of(path: str) -> str:
     """Return the endpoint of a path, so that nothing else of the path is recorded."""
-    return next((it for it in ENDPOINTS if path == it or path.startswith(f"{it}/")), OTHER)
+    return next(
+        (endpoint for endpoint in ENDPOINTS if path == endpoint or path.startswith(f"{endpoint}/")),
+        OTHER_ENDPOINT,
+    )

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = app.assistants.assistants()
+    assistants = app.assistants.assistants()
     out.value(
-        [asdict(it) for it in found],
+        [asdict(assistant) for assistant in assistants],
         lambda: (
-            table([(it.id[:8], it.name, it.model or "") for it in found])
+            table(
+                [
+                    (assistant.id[:8], assistant.name, assistant.model or "")
+                    for assistant in assistants
+                ]
+            )
             or N_("No assistants yet; they are made in the window.")
         ),
     )
@@ -31,37 +36,41 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
 
 
 def _show(app: App, args: argparse.Namespace, out: Output) -> int:
-    assistant = find_assistant(app, args.what)
+    assistant = find_assistant(app, args.name)
     out.value(asdict(assistant), lambda: _described(assistant))
     return 0
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
-    assistant = find_assistant(app, args.what)
+    assistant = find_assistant(app, args.name)
     app.assistants.remove(assistant.id)
     out.value({"removed": assistant.id}, lambda: N_("Removed “{name}”.", name=assistant.name))
     return 0
 
 
-def find_assistant(app: App, called: str) -> Assistant:
+def find_assistant(app: App, name: str) -> Assistant:
     """Find an assistant by its name or the beginning of its id. Raises AssistantUnknown."""
-    known = app.assistants.assistants()
-    found = [it for it in known if it.name.casefold() == called.casefold()]
-    found = found or [it for it in known if called and it.id.startswith(called)]
-    if len(found) != 1:
+    assistants = app.assistants.assistants()
+    matches = [
+        assistant for assistant in assistants if assistant.name.casefold() == name.casefold()
+    ]
+    matches = matches or [
+        assistant for assistant in assistants if name and assistant.id.startswith(name)
+    ]
+    if len(matches) != 1:
         raise AssistantUnknown(
-            N_("There is no assistant “{called}”.", called=called),
-            N_("Several are called like that.") if found else N_("None has that name or id."),
+            N_("There is no assistant “{name}”.", name=name),
+            N_("Several have that name.") if matches else N_("None has that name or id."),
             N_("`hearth assistants list` shows all of them with their ids."),
         )
-    return found[0]
+    return matches[0]
 
 
-def layers_of(app: App, called: str | None) -> SettingLayers:
+def layers_of(app: App, name: str | None) -> SettingLayers:
     """Return an assistant's settings for an answer outside a chat. Raises AssistantUnknown."""
-    if called is None:
+    if name is None:
         return NO_LAYERS
-    return SettingLayers(assistant=find_assistant(app, called).allowed_values, chat={}, message={})
+    return SettingLayers(assistant=find_assistant(app, name).allowed_values, chat={}, message={})
 
 
 def _described(assistant: Assistant) -> str:
@@ -69,15 +78,15 @@ def _described(assistant: Assistant) -> str:
     rows += [(N_("Model"), assistant.model)] if assistant.model else []
     rows += [(N_("Greeting"), assistant.greeting)] if assistant.greeting else []
     rows += [
-        (fields()[it].title if it in fields() else it, str(value))
-        for it, value in assistant.settings.items()
+        (fields()[name].title if name in fields() else name, str(value))
+        for name, value in assistant.settings.items()
     ]
     text = labelled(rows)
     return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text
 
 
 _NAME = Argument(
-    "what",
+    "name",
     N_("the assistant's name, or the beginning of its id"),
     metavar="NAME",
     offers="assistants",

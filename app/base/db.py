@@ -14,13 +14,13 @@ from typing import Final
 
 from app.base.errors import (
     AppError,
+    CannotSave,
     DatabaseBusy,
     DatabaseDamaged,
     DatabaseNewer,
     DataFolderReadOnly,
-    NothingKept,
 )
-from app.base.folder import disk_full, explained
+from app.base.folder import as_user_errors, disk_full
 from app.base.migrations import MIGRATIONS
 from engines.private import make_private_file
 from engines.sentences import N_
@@ -30,44 +30,46 @@ MEMORY: Final = Path(":memory:")
 
 SQLITE_VERSION: Final = sqlite3.sqlite_version
 
-BESIDE: Final = ("-wal", "-shm", "-journal")
-"""The suffixes of the files that SQLite keeps beside a database."""
+SIDE_FILE_SUFFIXES: Final = ("-wal", "-shm", "-journal")
+"""The suffixes of the files that SQLite writes next to a database."""
 
-PUT_BACK: Final = N_("Restore a copy of it, or move the data folder away to begin without chats.")
+RESTORE_ADVICE: Final = N_(
+    "Restore a copy of it, or move the data folder away to begin without chats."
+)
 """The advice for a damaged or missing database."""
 
-PUT_BACK_IN_TERMINAL: Final = N_(
+RESTORE_ADVICE_IN_TERMINAL: Final = N_(
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
 )
 
 BUSY_S = 5.0
 
 
-def _beside(path: Path, end: str) -> Path:
+def _side_file(path: Path, suffix: str) -> Path:
     """Return the path of a file that SQLite keeps beside a database."""
-    return path.with_name(path.name + end)
+    return path.with_name(path.name + suffix)
 
 
 def require_files(path: Path) -> None:
     """Refuse a database that is not a file, or has something other than a file beside it.
 
-    SQLite would wait for such a thing, or start a new database at the target of a broken link.
+    SQLite would wait for something like a pipe, and create a database at a broken link's target.
     Raises DatabaseDamaged.
     """
-    for place in (path, *(_beside(path, end) for end in BESIDE)):
-        if place.is_symlink() and not place.exists():
-            why = N_(
-                "{place} leads to {readlink}, which is not there.",
-                place=place,
-                readlink=place.readlink(),
+    for file in (path, *(_side_file(path, end) for end in SIDE_FILE_SUFFIXES)):
+        if file.is_symlink() and not file.exists():
+            reason = N_(
+                "{place} is a link to {target}, which does not exist.",
+                place=file,
+                target=file.readlink(),
             )
-        elif place.exists() and not place.is_file():
-            why = N_("{place} is not a file.", place=place)
+        elif file.exists() and not file.is_file():
+            reason = N_("{place} is not a file.", place=file)
         else:
             continue
         raise DatabaseDamaged(
             N_("The database of chats cannot be opened."),
-            why,
+            reason,
             N_("Put the file back where it was, or move away what is in its place."),
         )
 
@@ -80,7 +82,7 @@ def connect(path: Path) -> sqlite3.Connection:
     if path != MEMORY:
         require_files(path)
     if path != MEMORY and not path.exists():
-        with explained(path):
+        with as_user_errors(path):
             make_private_file(path)
     connection = sqlite3.connect(
         path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -89,13 +91,14 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _unwritable(path: Path) -> Path | None:
+def _unwritable(database: Path) -> Path | None:
     """Return a file of the database, or its folder, that the system does not let us write to."""
-    places = (path, *(_beside(path, end) for end in BESIDE), path.parent)
-    return next((it for it in places if it.exists() and not os.access(it, os.W_OK)), None)
+    paths = (database, *(_side_file(database, end) for end in SIDE_FILE_SUFFIXES), database.parent)
+    return next((path for path in paths if path.exists() and not os.access(path, os.W_OK)), None)
 
 
 def _not_writable(place: Path) -> DataFolderReadOnly:
+    """Make the error for a file of the database that cannot be written."""
     return DataFolderReadOnly(
         N_("Hearth cannot write to its database."),
         N_("The system does not allow writing to {place}.", place=place),
@@ -113,7 +116,7 @@ class Database:
     cut. The owner calls `close`, after all threads that used the database have ended.
 
     Attributes:
-        reads_only: Why nothing can be written; None if writing works. Reading works in any case.
+        write_error: Why nothing can be written; None if writing works. Reading works in any case.
 
     Raises:
         DatabaseNewer: A newer Hearth wrote it.
@@ -128,32 +131,32 @@ class Database:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._connections: list[tuple[Callable[[], bool], sqlite3.Connection]] = []
-        self._ends = ExitStack()
+        self._cleanup = ExitStack()
         self._reads_from = ""
-        self.reads_only: NothingKept | None = None
+        self.write_error: CannotSave | None = None
         if path != MEMORY:
             require_files(path)
         try:
-            with self._explained():
+            with self._errors_for_users():
                 self._migrate()
                 self._connection()
-                if path != MEMORY and (hindered := _unwritable(path)):
-                    raise _not_writable(hindered)
-        except NothingKept as error:
+                if path != MEMORY and (unwritable := _unwritable(path)):
+                    raise _not_writable(unwritable)
+        except CannotSave as error:
             self._open_to_read(error)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection for reading; its rows have names."""
-        with self._explained():
+        with self._errors_for_users():
             yield self._connection()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction: the block's changes are saved together at its end, or not at all."""
-        if self.reads_only is not None:
-            raise self.reads_only
-        with self._explained():
+        if self.write_error is not None:
+            raise self.write_error
+        with self._errors_for_users():
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -164,11 +167,12 @@ class Database:
             connection.commit()
 
     def close(self) -> None:
+        """Close the connections of all threads, and delete a temporary copy."""
         with self._lock:
             for _, connection in self._connections:
                 connection.close()
             self._connections.clear()
-        self._ends.close()
+        self._cleanup.close()
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -176,16 +180,16 @@ class Database:
             connection = self._open()
             self._local.connection = connection
             with self._lock:
-                self._close_left()
+                self._close_unused_connections()
                 self._connections.append((threading.current_thread().is_alive, connection))
         return connection
 
-    def _close_left(self) -> None:
+    def _close_unused_connections(self) -> None:
         """Close the connections of threads that have ended; a server's threads come and go."""
-        left = [it for it in self._connections if not it[0]()]
-        for it in left:
-            it[1].close()
-            self._connections.remove(it)
+        ended = [entry for entry in self._connections if not entry[0]()]
+        for entry in ended:
+            entry[1].close()
+            self._connections.remove(entry)
 
     def _open(self) -> sqlite3.Connection:
         if self._reads_from:
@@ -205,47 +209,48 @@ class Database:
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
-    def _open_to_read(self, hindered: NothingKept) -> None:
-        """Open a database that cannot be written. Raises `hindered` if it cannot be read either."""
+    def _open_to_read(self, error: CannotSave) -> None:
+        """Open a database that cannot be written. Raises `error` if it cannot be read either."""
         self.close()
         self._local = threading.local()
         if not self._path.is_file():
-            raise hindered
-        uri, wal = self._path.absolute().as_uri(), _beside(self._path, "-wal")
+            raise error
+        address, wal = self._path.absolute().as_uri(), _side_file(self._path, "-wal")
         try:
-            whole = not wal.exists() or wal.stat().st_size == 0
+            is_complete = not wal.exists() or wal.stat().st_size == 0
             # If SQLite cannot create the files that it keeps beside a database, it can still read
             # the database file alone, which is complete unless the log beside it contains changes.
-            ways = [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if whole else [])]
-            if not any(self._is_readable(way) for way in ways):
-                self._read_a_copy(wal)
+            uris = [f"{address}?mode=ro", *([f"{address}?immutable=1"] if is_complete else [])]
+            if not any(self._select_if_readable(uri) for uri in uris):
+                self._read_from_copy(wal)
         except (OSError, sqlite3.DatabaseError):
-            raise hindered from None
-        self.reads_only = hindered
+            raise error from None
+        self.write_error = error
 
-    def _is_readable(self, way: str) -> bool:
-        """Return whether this Hearth can read the database in this way, and if so, use this way."""
+    def _select_if_readable(self, uri: str) -> bool:
+        """Return whether this Hearth can read the database at a URI; if so, read from there."""
         try:
-            with closing(sqlite3.connect(way, uri=True, timeout=BUSY_S)) as db:
+            with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_S)) as db:
                 version = int(db.execute("PRAGMA user_version").fetchone()[0])
         except sqlite3.DatabaseError:
             return False
-        self._reads_from = way
+        self._reads_from = uri
         return version == len(MIGRATIONS)
 
-    def _read_a_copy(self, wal: Path) -> None:
+    def _read_from_copy(self, wal: Path) -> None:
         """Read from a temporary copy, updated with the changes in the log at `wal`."""
-        folder = Path(self._ends.enter_context(TemporaryDirectory(prefix="hearth-")))
+        folder = Path(self._cleanup.enter_context(TemporaryDirectory(prefix="hearth-")))
         copy = folder / "chats.db"
         shutil.copyfile(self._path, copy)
         if wal.exists():
-            shutil.copyfile(wal, _beside(copy, "-wal"))
-        with closing(Database(copy)) as made:
-            if made.reads_only is not None:
-                raise made.reads_only
+            shutil.copyfile(wal, _side_file(copy, "-wal"))
+        with closing(Database(copy)) as database:
+            if database.write_error is not None:
+                raise database.write_error
         self._reads_from = f"{copy.as_uri()}?mode=ro"
 
     def _migrate(self) -> None:
+        """Run the missing migrations in one transaction, after a copy of an older database."""
         version = self._version_on_disk()
         if version > len(MIGRATIONS):
             raise DatabaseNewer(
@@ -264,11 +269,11 @@ class Database:
         if version == len(MIGRATIONS):
             return
         if version > 0:
-            self._back_up(version)
+            self._copy_before_migration(version)
         with self.write() as db:
             # Another process may have migrated while this one waited for the write lock.
-            done = int(db.execute("PRAGMA user_version").fetchone()[0])
-            for step in MIGRATIONS[done:]:
+            version_now = int(db.execute("PRAGMA user_version").fetchone()[0])
+            for step in MIGRATIONS[version_now:]:
                 step(db)
             db.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 
@@ -280,22 +285,22 @@ class Database:
         with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_S)) as db:
             return int(db.execute("PRAGMA user_version").fetchone()[0])
 
-    def _back_up(self, version: int) -> None:
+    def _copy_before_migration(self, version: int) -> None:
         copy = self._path.with_name(f"{self._path.stem}.before-v{version + 1}.db")
-        with explained(copy):
+        with as_user_errors(copy):
             copy.unlink(missing_ok=True)
             make_private_file(copy)
         with self.read() as db:
             db.execute("VACUUM INTO ?", (str(copy),))
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _errors_for_users(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise self._explain(error) from error
+            raise self._error_for_users(error) from error
 
-    def _explain(self, error: sqlite3.DatabaseError) -> Exception:
+    def _error_for_users(self, error: sqlite3.DatabaseError) -> Exception:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         no_room = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
         if code == sqlite3.SQLITE_FULL or no_room:
@@ -309,8 +314,8 @@ class Database:
                     "{path} is no longer a complete SQLite file; Hearth has not changed it.",
                     path=self._path,
                 ),
-                PUT_BACK,
-                terminal=PUT_BACK_IN_TERMINAL,
+                RESTORE_ADVICE,
+                terminal=RESTORE_ADVICE_IN_TERMINAL,
             )
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return DatabaseBusy(

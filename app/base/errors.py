@@ -12,18 +12,18 @@ class AppError(UserError):
     code = "app"
 
 
-class NothingKept(AppError):
-    """The data folder cannot be written; its files can still be read."""
+class CannotSave(AppError):
+    """Nothing can be saved in the data folder; its files can still be read."""
 
-    def at_start(self) -> NothingKept:
+    def at_start(self) -> CannotSave:
         """Return this error for a start that continues without writing."""
-        still = N_("Chats can still be read and exported.")
+        reading_works = N_("Chats can still be read and exported.")
         return type(self)(
-            self.what, joined(" ", (self.why, still)), self.do, terminal=self.terminal
+            self.what, joined(" ", (self.why, reading_works)), self.do, terminal=self.terminal
         )
 
 
-class DataFolderReadOnly(NothingKept):
+class DataFolderReadOnly(CannotSave):
     """The system does not allow writing to the data folder."""
 
     code = "data_folder_read_only"
@@ -35,7 +35,7 @@ class NotADataFolder(AppError):
     code = "not_a_data_folder"
 
 
-class DiskFull(NothingKept):
+class DiskFull(CannotSave):
     """The disk has no free space."""
 
     code = "disk_full"
@@ -133,8 +133,8 @@ class NotReproducible(AppError):
     code = "not_reproducible"
 
 
-class PerhapsOtherwise(AppError):
-    """An answer can be reproduced, but something has changed since, so its words may differ."""
+class ReproductionMayDiffer(AppError):
+    """An answer can be reproduced, but something has changed since, so the text may differ."""
 
     code = "perhaps_otherwise"
 
@@ -290,7 +290,7 @@ class CollectorRefused(AppError):
 
 
 class MetricsRefused(AppError):
-    """A server refused to show its metrics."""
+    """A server does not allow reading its metrics."""
 
     code = "metrics_refused"
 

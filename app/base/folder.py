@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull, NotADataFolder
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import close_to_others, make_private_folder, replace_text, walk
 from engines.sentences import N_
@@ -40,15 +40,16 @@ class DataFolder:
     @staticmethod
     def default() -> DataFolder:
         """Return HEARTH_DATA_DIR if it is set and not empty, else the system's usual folder."""
-        chosen = os.environ.get("HEARTH_DATA_DIR", "")
-        if chosen.strip():
-            return DataFolder(from_home(chosen).absolute())
+        from_environment = os.environ.get("HEARTH_DATA_DIR", "")
+        if from_environment.strip():
+            return DataFolder(expand_home(from_environment).absolute())
         import platformdirs
 
         return DataFolder(platformdirs.user_data_path("hearth", appauthor=False))
 
     @property
     def database(self) -> Path:
+        """The database of chats."""
         return self.root / "chats.db"
 
     @property
@@ -63,10 +64,12 @@ class DataFolder:
 
     @property
     def settings(self) -> Path:
+        """The file of the settings that differ from their defaults."""
         return self.root / "settings.json"
 
     @property
     def models(self) -> Path:
+        """The folder of downloaded models."""
         return self.root / "models"
 
     @property
@@ -101,6 +104,7 @@ class DataFolder:
 
     @property
     def logs(self) -> Path:
+        """The folder of the log and the crash reports."""
         return self.root / "logs"
 
     def prepare(self) -> None:
@@ -111,7 +115,7 @@ class DataFolder:
             DataFolderReadOnly: The system does not allow writing there.
             DiskFull: The disk has no free space.
         """
-        with explained(self.root):
+        with as_user_errors(self.root):
             self.require_own()
             make_private_folder(self.root)
             mark(self.root)
@@ -133,7 +137,7 @@ class DataFolder:
         """
         if not self.root.is_dir() or is_data_folder(self.root):
             return
-        names = sorted(it.name for it in contents(self.root))
+        names = sorted(entry.name for entry in contents(self.root))
         raise NotADataFolder(
             N_("{root} is not a data folder of Hearth’s.", root=self.root),
             N_(
@@ -150,7 +154,7 @@ class DataFolder:
             ),
         )
 
-    def make_room(self) -> None:
+    def free_space(self) -> None:
         """Delete files that can be created again, so that chats can be deleted on a full disk."""
         shutil.rmtree(self.headers, ignore_errors=True)
         shutil.rmtree(self.states, ignore_errors=True)
@@ -173,31 +177,37 @@ class DataFolder:
         self.require_own()
         root = self.root.resolve()
         own = DataFolder(root)
-        inside = (path for folder in own._own() for path in (folder, *walk(folder)))
+        inside = (path for folder in own._own_folders() for path in (folder, *walk(folder)))
         try:
-            beside = [Path(it.path) for it in os.scandir(root) if is_own_file(it.name)]
+            files = [Path(entry.path) for entry in os.scandir(root) if is_own_file(entry.name)]
         except OSError:
-            beside = []  # code that needs these files reports the error
-        above = [it for it in (own.engines.parent, own.engines) if not _is_elsewhere(it, root)]
-        places = (root, *beside, *above, *inside)
+            files = []  # code that needs these files reports the error
+        parents = [
+            folder
+            for folder in (own.engines.parent, own.engines)
+            if not _is_elsewhere(folder, root)
+        ]
+        places = (root, *files, *parents, *inside)
         return [path for path in places if not close_to_others(path)]
 
-    def _own(self) -> Iterator[Path]:
+    def _own_folders(self) -> Iterator[Path]:
         """Yield the folders whose whole content is Hearth's."""
         folders = (self.logs, self.models, self.snapshots, self.headers, self.states)
-        more = (self.attachments, self.knowledge, self.root / "wishes", self.engines / "run")
-        yield from (it for it in (*folders, *more) if not _is_elsewhere(it, self.root))
+        others = (self.attachments, self.knowledge, self.root / "wishes", self.engines / "run")
+        yield from (
+            folder for folder in (*folders, *others) if not _is_elsewhere(folder, self.root)
+        )
 
 
 def _is_elsewhere(path: Path, root: Path) -> bool:
     """Return whether a path below the root is a link, or is reached through one."""
-    return any(it.is_symlink() for it in (path, *path.parents) if root in it.parents)
+    return any(part.is_symlink() for part in (path, *path.parents) if root in part.parents)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """Read a file that anybody may have put there.
+    """Read a file that another program may have written.
 
-    It does not wait for other things under that name, such as a pipe, and reads no larger file.
+    It neither waits for something else under that name, such as a pipe, nor reads a larger file.
 
     Raises:
         OSError: The file cannot be opened or read.
@@ -205,31 +215,31 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
-    facts = os.fstat(handle)
-    if stat.S_ISDIR(facts.st_mode):
+    status = os.fstat(handle)
+    if stat.S_ISDIR(status.st_mode):
         os.close(handle)
         raise ValueError("it is a folder")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is no file")
-        if facts.st_size > most_bytes:
-            raise ValueError(f"it has {facts.st_size} bytes, far more than it should")
+        if status.st_size > most_bytes:
+            raise ValueError(f"it has {status.st_size} bytes, far more than it should")
         return file.read(most_bytes)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file, for its owner only, so that it has either all of the text or its old content.
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file, for its owner only; if that fails, the old file stays.
 
     Raises:
         DataFolderReadOnly: The system does not allow writing there.
         DiskFull: The disk has no free space.
     """
-    with explained(path.parent):
+    with as_user_errors(path.parent):
         replace_text(path, text)
 
 
 @contextmanager
-def explained(place: Path) -> Iterator[None]:
+def as_user_errors(place: Path) -> Iterator[None]:
     """Turn the system's errors on writing at `place` into errors for the user."""
     try:
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def from_home(path: Path | str) -> Path:
+def expand_home(path: Path | str) -> Path:
     """Expand ~ in a path; return it unchanged if the system knows no such user."""
     try:
         return Path(path).expanduser()

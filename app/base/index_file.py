@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.base.db import BESIDE, MEMORY, connect
+from app.base.db import MEMORY, SIDE_FILE_SUFFIXES, connect
 from app.base.errors import AppError, SearchBroken
 from app.base.folder import disk_full
 from engines.sentences import N_
 
-FORGETS: Final = sqlite3.sqlite_version_info >= (3, 42)
+DELETES_WORDS_AT_ONCE: Final = sqlite3.sqlite_version_info >= (3, 42)
 """Whether this SQLite can remove a word from an index at once, instead of only marking it."""
 
 _MERGED: Final = 500
@@ -39,26 +39,26 @@ class IndexKind:
     """The content of an index file.
 
     Attributes:
-        layout: Version number, increased when the tables or their content are made differently.
+        layout: Version number, increased when the tables or their content change.
         tables: The SQL statements that create the tables.
-        words: Names of the FTS5 tables.
-        failed: The error text if the file cannot be searched.
-        anew: The error text if the file was damaged.
+        word_tables: Names of the FTS5 tables.
+        failure: The sentence for an error: the file cannot be searched.
+        rebuilt: The reason in an error: the file was damaged and is rebuilt.
         in_memory: Whether the index is kept in memory if no file can be written.
     """
 
     layout: int
     tables: tuple[str, ...]
-    words: tuple[str, ...]
-    failed: str
-    anew: str
+    word_tables: tuple[str, ...]
+    failure: str
+    rebuilt: str
     in_memory: bool = False
 
     def make(self, db: sqlite3.Connection) -> None:
         """Create the tables in an empty database."""
         for table in self.tables:
             db.execute(table)
-        for table in self.words if FORGETS else ():
+        for table in self.word_tables if DELETES_WORDS_AT_ONCE else ():
             db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', 1)")  # noqa: S608  our own words
 
 
@@ -79,21 +79,21 @@ class IndexFile:
         try:
             self._open()
         except (sqlite3.DatabaseError, AppError) as error:
-            if _is(error, _BUSY) or not (kind.in_memory or _is(error, _USELESS)):
-                raise self._explained_by(error) from error
-            _log.warning("the index %s is made anew: %s", self._path.name, error)
-            self._open_another()
+            if _has_code(error, _BUSY) or not (kind.in_memory or _has_code(error, _USELESS)):
+                raise self._error_for_users(error) from error
+            _log.warning("the index %s is rebuilt: %s", self._path.name, error)
+            self._replace()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection for reading; its rows have names."""
-        with self._reading, self._explained():
+        with self._reading, self._errors_for_users():
             yield self._reader
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction: the block's changes are saved together at its end, or not at all."""
-        with self._writing, self._explained():
+        with self._writing, self._errors_for_users():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -108,11 +108,11 @@ class IndexFile:
         Returns:
             Whether there may be more to rewrite; False if this SQLite removes words at once.
         """
-        if FORGETS:
+        if DELETES_WORDS_AT_ONCE:
             return False
         merged = 0
         with self.write() as db:
-            for table in self._kind.words:
+            for table in self._kind.word_tables:
                 before = db.total_changes
                 for pages in (-_MERGED, _MERGED):
                     db.execute(
@@ -124,11 +124,14 @@ class IndexFile:
         return merged > 0
 
     def size_bytes(self) -> int:
-        """Return the size of the index on the disk."""
-        places = (self._path.with_name(self._path.name + end) for end in ("", *BESIDE))
-        return sum(it.stat().st_size for it in places if it.exists())
+        """Return the size of the index on the disk, with its side files."""
+        paths = (
+            self._path.with_name(self._path.name + suffix) for suffix in ("", *SIDE_FILE_SUFFIXES)
+        )
+        return sum(path.stat().st_size for path in paths if path.exists())
 
     def close(self) -> None:
+        """Close both connections, once no thread uses them."""
         with self._reading, self._writing:
             self._reader.close()
             self._writer.close()
@@ -146,14 +149,14 @@ class IndexFile:
                 self._kind.make(db)
                 db.execute(f"PRAGMA user_version={self._kind.layout}")
 
-    def _open_another(self) -> None:
+    def _replace(self) -> None:
         """Replace a file that cannot be opened; use memory if no file can be written."""
         try:
             remove_index(self._path)
             self._open()
         except (sqlite3.DatabaseError, AppError, OSError) as error:
             if not self._kind.in_memory:
-                raise self._explained_by(error) from error
+                raise self._error_for_users(error) from error
             _log.warning("the index %s is kept in memory: %s", self._path.name, error)
             self._path, self._reading = MEMORY, self._writing
             self._open()
@@ -164,7 +167,7 @@ class IndexFile:
             return 0
         with closing(connect(self._path)) as db:
             layout = int(db.execute("PRAGMA user_version").fetchone()[0])
-            for table in self._kind.words if layout == self._kind.layout else ():
+            for table in self._kind.word_tables if layout == self._kind.layout else ():
                 db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH 'aaaa'").fetchone()  # noqa: S608  our own words
         return layout
 
@@ -176,43 +179,43 @@ class IndexFile:
         return connection
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _errors_for_users(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if _is(error, _DAMAGED):
-                _log.warning("the index %s is made anew: %s", self._path.name, error)
+            if _has_code(error, _DAMAGED):
+                _log.warning("the index %s is rebuilt: %s", self._path.name, error)
                 with self._reading, self._writing:
                     self.close()
                     remove_index(self._path)
                     self._open()
-            raise self._explained_by(error) from error
+            raise self._error_for_users(error) from error
 
-    def _explained_by(self, error: Exception) -> AppError:
+    def _error_for_users(self, error: Exception) -> AppError:
         if isinstance(error, AppError):
             return error
-        if _is(error, (sqlite3.SQLITE_FULL,)):
+        if _has_code(error, (sqlite3.SQLITE_FULL,)):
             return disk_full(self._path.parent)
-        why = (
-            self._kind.anew
-            if _is(error, _DAMAGED)
+        reason = (
+            self._kind.rebuilt
+            if _has_code(error, _DAMAGED)
             else N_("The system says: {strerror}.", strerror=error)
         )
-        return SearchBroken(self._kind.failed, why, N_("Try again in a while."))
+        return SearchBroken(self._kind.failure, reason, N_("Try again in a while."))
 
 
 def remove_index(path: Path) -> None:
-    """Remove an index with the files that SQLite keeps beside it; opening it creates a new one.
+    """Remove an index with its side files; opening it creates a new one.
 
     Raises OSError.
     """
-    for end in ("", *BESIDE):
-        place = path.with_name(path.name + end)
-        if place.is_dir() and not place.is_symlink():
-            place.rmdir()  # fails if something is in it, which would not be ours
+    for suffix in ("", *SIDE_FILE_SUFFIXES):
+        file = path.with_name(path.name + suffix)
+        if file.is_dir() and not file.is_symlink():
+            file.rmdir()  # fails if something is in it, which would not be ours
         elif path != MEMORY:
-            place.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
 
 
-def _is(error: Exception, codes: tuple[int, ...]) -> bool:
+def _has_code(error: Exception, codes: tuple[int, ...]) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

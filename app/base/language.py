@@ -17,7 +17,7 @@ from engines.sentences import N_, Sentence
 
 _CODES = {"english": "en", "deutsch": "de"}
 _NUMBER = N_("1,234.5")
-"""Shows translators how numbers are written: with which separator, and with which point."""
+"""A sample of a number, whose translation has the language's separator and decimal point."""
 _AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:TB|GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
 
 
@@ -25,14 +25,22 @@ class Problem(Protocol):
     """An error, or a stored record of one."""
 
     @property
-    def what(self) -> str: ...
+    def what(self) -> str:
+        """What happened."""
+        ...
+
     @property
-    def why(self) -> str: ...
+    def why(self) -> str:
+        """The reason, in plain words."""
+        ...
+
     @property
-    def do(self) -> str: ...
+    def do(self) -> str:
+        """The advice for the user."""
+        ...
 
 
-class Catalogue(Protocol):
+class TranslationCatalogue(Protocol):
     """The translations into one language."""
 
     def gettext(self, message: str, /) -> str:
@@ -40,7 +48,7 @@ class Catalogue(Protocol):
         ...
 
 
-_catalogue: Catalogue | None = None
+_catalogue: TranslationCatalogue | None = None
 
 
 def language_code(setting: str, system: str) -> str:
@@ -75,18 +83,18 @@ def use_language(code: str) -> None:
         use_catalogue(GNUTranslations(file))
 
 
-def use_catalogue(catalogue: Catalogue | None) -> None:
+def use_catalogue(catalogue: TranslationCatalogue | None) -> None:
     """Translate with this catalogue from now on; None leaves all texts in English."""
     global _catalogue  # noqa: PLW0603 - one language for the process
     _catalogue = catalogue
 
 
-def known(text: str) -> str | None:
+def translation_of(text: str) -> str | None:
     """Return the catalogue's translation of exactly this text; None if it has none."""
     if _catalogue is None or not text:
         return None
-    found = _catalogue.gettext(text)
-    return found if found != text else None
+    translation = _catalogue.gettext(text)
+    return translation if translation != text else None
 
 
 def translated(text: str) -> str:
@@ -97,9 +105,9 @@ def translated(text: str) -> str:
     if _catalogue is None:
         return text
     if not isinstance(text, Sentence):
-        return known(text) or text
-    template = known(text.template) or text.template
-    return template.format_map({name: _value(it) for name, it in text.values.items()})
+        return translation_of(text) or text
+    template = translation_of(text.template) or text.template
+    return template.format_map({name: _value(value) for name, value in text.values.items()})
 
 
 def in_full(problem: Problem) -> str:
@@ -115,14 +123,14 @@ def _value(value: str) -> str:
         return _localised(value)
     if " " not in value:
         return value
-    whole = known(value)
-    if whole is not None:
-        return whole
-    capital = value[:1].upper() + value[1:]  # a sentence can begin small inside another one
-    return known(capital) or value
+    translation = translation_of(value)
+    if translation is not None:
+        return translation
+    capitalised = value[:1].upper() + value[1:]  # a sentence can begin small inside another one
+    return translation_of(capitalised) or value
 
 
 def _localised(number: str) -> str:
     """Write an English number as the language does."""
-    written = known(_NUMBER) or _NUMBER
+    written = translation_of(_NUMBER) or _NUMBER
     return number.translate({ord(","): written[1], ord("."): written[5]})

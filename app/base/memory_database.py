@@ -17,29 +17,32 @@ class MemoryDatabase(Database):
     """
 
     def __init__(self) -> None:
-        self._turn = threading.RLock()
-        self._only: sqlite3.Connection | None = None
+        self._one_thread = threading.RLock()
+        self._single: sqlite3.Connection | None = None
         super().__init__(MEMORY)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, super().read() as db:
+        """Lend the connection for reading, to one thread at a time."""
+        with self._one_thread, super().read() as db:
             yield db
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, super().write() as db:
+        """Open a transaction, for one thread at a time."""
+        with self._one_thread, super().write() as db:
             yield db
 
     def close(self) -> None:
-        with self._turn:
+        """Close the connection; all data is lost."""
+        with self._one_thread:
             super().close()
 
     def _connection(self) -> sqlite3.Connection:
-        if self._only is None:
-            self._only = self._open()
-            self._connections.append((lambda: True, self._only))
-        return self._only
+        if self._single is None:
+            self._single = self._open()
+            self._connections.append((lambda: True, self._single))
+        return self._single
 
     def _open(self) -> sqlite3.Connection:
         connection = super()._open()

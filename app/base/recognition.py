@@ -47,7 +47,7 @@ _MOST_SETTINGS: Final = 10_000_000
 def contents(root: Path) -> Iterator[os.DirEntry[str]]:
     """Yield the entries of a folder, without those that the system creates. Raises OSError."""
     with os.scandir(root) as entries:
-        yield from (it for it in entries if not _is_of_the_system(it.name))
+        yield from (entry for entry in entries if not _is_of_the_system(entry.name))
 
 
 def is_own_file(name: str) -> bool:
@@ -68,7 +68,7 @@ def is_data_folder(root: Path) -> bool:
         return True
     if any((root / "snapshots").glob("chats-*.db")) or _names_in(root / "chats.db") >= _CHATS:
         return True
-    return all(_is_begun(entry) for entry in contents(root))
+    return all(_can_be_ours(entry) for entry in contents(root))
 
 
 def mark(root: Path) -> None:
@@ -81,23 +81,23 @@ def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _is_begun(entry: os.DirEntry[str]) -> bool:
+def _can_be_ours(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry can be part of a data folder that has no chats yet, or lost them."""
     path = Path(entry.path)
     if entry.is_dir(follow_symlinks=False):
         if entry.name == "engines":
-            return all(it.name in _ENGINES for it in contents(path))
-        return entry.name in _EMPTY_AT_FIRST and not any(map(_is_something, walk(path)))
+            return all(entry.name in _ENGINES for entry in contents(path))
+        return entry.name in _EMPTY_AT_FIRST and not any(map(_is_foreign_content, walk(path)))
     if entry.is_symlink() and entry.name in {"engines", *_EMPTY_AT_FIRST}:
         return path.is_dir()  # a folder on another disk, which is left unchanged
     if entry.name == "settings.json":
-        return _holds_settings(path)
+        return _can_be_settings(path)
     if entry.name == "chats.db":
         return not _names_in(path)  # it is damaged or unfinished
     return is_own_file(entry.name)
 
 
-def _is_something(path: Path) -> bool:
+def _is_foreign_content(path: Path) -> bool:
     return not path.is_dir() and not _is_of_the_system(path.name)
 
 
@@ -118,14 +118,14 @@ def _names_in(path: Path) -> set[str]:
     return set()
 
 
-def _holds_settings(path: Path) -> bool:
-    """Return whether a file can be settings: plain values under plain names, or none."""
+def _can_be_settings(path: Path) -> bool:
+    """Return whether a file can contain settings: an object of plain values, perhaps empty."""
     with suppress(OSError, ValueError, RecursionError):
         if not path.is_file() or path.stat().st_size > _MOST_SETTINGS:
             return False
-        found = json.loads(path.read_text(encoding="utf-8") or "{}")
-        return isinstance(found, dict) and all(
+        settings = json.loads(path.read_text(encoding="utf-8") or "{}")
+        return isinstance(settings, dict) and all(
             _SETTING.fullmatch(name) and isinstance(value, str | int | float)
-            for name, value in found.items()
+            for name, value in settings.items()
         )
     return False

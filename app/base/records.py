@@ -16,29 +16,31 @@ if TYPE_CHECKING:
 Record = TypeVar("Record", bound="DataclassInstance")
 
 
-def inserting(table: str, kind: type[DataclassInstance], **computed: str) -> str:
-    """Return the statement that inserts a record, given its `row`.
+def insert_statement(table: str, kind: type[DataclassInstance], **computed: str) -> str:
+    """Return the statement that inserts a record, given its row.
 
     Args:
         table: The name of the table.
         kind: The class of the record.
         computed: SQL expressions for the columns that are no fields.
     """
-    names = [it.name for it in fields(kind)]
+    names = [field.name for field in fields(kind)]
     values = [*(f":{name}" for name in names), *computed.values()]
-    listed = ", ".join((*names, *computed))
-    return f"INSERT INTO {table} ({listed}) VALUES ({', '.join(values)})"  # noqa: S608  our own words
+    columns = ", ".join((*names, *computed))
+    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join(values)})"  # noqa: S608  our own words
 
 
-def replacing(kind: type[DataclassInstance]) -> str:
-    """Return the end of that statement with which it changes a record that has the same id."""
-    changes = (f"{it.name} = excluded.{it.name}" for it in fields(kind) if it.name != "id")
+def upsert_clause(kind: type[DataclassInstance]) -> str:
+    """Return the clause that makes an insert statement update the record with the same id."""
+    changes = (
+        f"{field.name} = excluded.{field.name}" for field in fields(kind) if field.name != "id"
+    )
     return f" ON CONFLICT (id) DO UPDATE SET {', '.join(changes)}"
 
 
-def row(record: DataclassInstance) -> dict[str, object]:
+def to_row(record: DataclassInstance) -> dict[str, object]:
     """Return a record's values by column; a tuple and a mapping become JSON."""
-    values = {it.name: getattr(record, it.name) for it in fields(record)}
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {
         name: json.dumps(dict(value) if isinstance(value, Mapping) else value)
         if isinstance(value, Mapping | tuple)
@@ -47,16 +49,16 @@ def row(record: DataclassInstance) -> dict[str, object]:
     }
 
 
-def record(kind: type[Record], found: sqlite3.Row) -> Record:
-    """Return the record of a row; columns that are no fields are left out."""
-    return kind(**{name: read(found[name]) for name, read in _readers(kind)})
+def from_row(kind: type[Record], columns: sqlite3.Row) -> Record:
+    """Return the record of a row; columns that are not fields are ignored."""
+    return kind(**{name: read(columns[name]) for name, read in _readers(kind)})
 
 
 @cache
 def _readers(kind: type[Record]) -> tuple[tuple[str, Any], ...]:
     """Return the name of each field, and the function that makes its value from a column."""
     types = get_type_hints(kind)
-    return tuple((it.name, _reader(types[it.name])) for it in fields(kind))
+    return tuple((field.name, _reader(types[field.name])) for field in fields(kind))
 
 
 def _reader(declared: Any) -> Any:

@@ -34,19 +34,19 @@ _KEPT_REPORTS = 5
 @contextmanager
 def keep_log(folder: DataFolder) -> Iterator[None]:
     """Log to the data folder within the block, and write the stack there if native code crashes."""
-    handler = _Log(log_file(folder))
+    handler = _LazyLogHandler(log_file(folder))
     root = logging.getLogger()
     level = root.level
     root.addHandler(handler)
     root.setLevel(logging.INFO)
     try:
-        with ExitStack() as ends:
+        with ExitStack() as stack:
             # If nothing can be written, Hearth runs without a log.
             with suppress(OSError):
                 path = folder.logs / "native-crash.txt"
-                crash = ends.enter_context(open(path, "w", encoding="utf-8", opener=private))
+                crash = stack.enter_context(open(path, "w", encoding="utf-8", opener=private))
                 faulthandler.enable(crash)
-                ends.callback(faulthandler.disable)
+                stack.callback(faulthandler.disable)
             yield
     finally:
         root.removeHandler(handler)
@@ -54,8 +54,8 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
         handler.close()
 
 
-class _Log(logging.Handler):
-    """The log's handler, which opens the file with the first line; most runs log nothing."""
+class _LazyLogHandler(logging.Handler):
+    """A handler that creates the log file with the first line; most runs log nothing."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -74,11 +74,11 @@ class _Log(logging.Handler):
         from engines.log_file import LogFile
 
         file = LogFile(self._path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
-        file.setFormatter(_Clean("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        file.setFormatter(_RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         return file
 
 
-class _Clean(logging.Formatter):
+class _RedactingFormatter(logging.Formatter):
     """A formatter that removes keys and terminal control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -112,15 +112,15 @@ def save_report(error: BaseException, folder: DataFolder) -> Path:
     try:
         folder.require_own()
         folder.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = _written(text, folder.logs)
+        path = _write_report(text, folder.logs)
         for old in sorted(folder.logs.glob("report-*.txt"))[:-_KEPT_REPORTS]:
             old.unlink()
     except (OSError, NotADataFolder):
-        path = _written(text, None)
+        path = _write_report(text, None)
     return path
 
 
-def _written(text: str, folder: Path | None) -> Path:
+def _write_report(text: str, folder: Path | None) -> Path:
     start = f"{'' if folder else 'hearth-'}report-{time.strftime('%Y%m%d-%H%M%S')}-"
     handle, name = tempfile.mkstemp(".txt", start, folder)
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
@@ -128,7 +128,7 @@ def _written(text: str, folder: Path | None) -> Path:
     return Path(name)
 
 
-def explained(error: Exception, folder: DataFolder) -> UserError:
+def as_user_error(error: Exception, folder: DataFolder) -> UserError:
     """Turn the error that ended Hearth into a UserError: lack of memory, or a bug of ours.
 
     A report of a bug is saved.
@@ -136,14 +136,14 @@ def explained(error: Exception, folder: DataFolder) -> UserError:
     if is_out_of_memory(error):
         return out_of_memory()
     try:
-        do = N_(
+        advice = N_(
             "The report is in {file}; please send it to the project.",
             file=save_report(error, folder),
         )
-    except OSError as unsaved:
-        do = N_(
+    except OSError as save_error:
+        advice = N_(
             "Please tell the project; no report could be saved: {reason}.",
-            reason=unsaved.strerror or unsaved,
+            reason=save_error.strerror or save_error,
         )
-    why = N_("This is a bug of ours; your chats are safe.")
-    return UserError(N_("Hearth has made a mistake and stopped."), why, do)
+    reason = N_("This is a bug of ours; your chats are safe.")
+    return UserError(N_("Hearth has made a mistake and stopped."), reason, advice)

@@ -13,7 +13,7 @@ Place = Literal["keyring", "memory", "environment", "none"]
 class Secret:
     """A text such as a token. No repr, log, report or JSON shows it; `reveal` returns it.
 
-    From its creation on, it is also hidden in texts from elsewhere.
+    From its creation on, other texts that contain it are redacted, too.
     """
 
     __slots__ = ("_text",)
@@ -23,6 +23,7 @@ class Secret:
         remember(text)
 
     def reveal(self) -> str:
+        """Return the text, for the one place that has to send or store it."""
         return self._text
 
     def __repr__(self) -> str:
@@ -43,7 +44,7 @@ class SecretStatus:
 
 
 @dataclass(frozen=True)
-class KeptToken:
+class SavedToken:
     """A token that was saved.
 
     Attributes:

@@ -25,8 +25,8 @@ NO_KEYRING = N_(
     "This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. "
     "Install one, such as GNOME Keyring or KWallet."
 )
-OR_SET = N_("Or set the variable {variable}.")
-OVERRULED = N_("{variable} is set in the environment and takes precedence over the keyring.")
+OR_SET_VARIABLE = N_("Or set the variable {variable}.")
+OVERRIDDEN = N_("{variable} is set in the environment and takes precedence over the keyring.")
 
 
 class Secrets:
@@ -39,15 +39,16 @@ class Secrets:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, Secret | None] = {}
+        self._read: dict[str, Secret | None] = {}
 
     def get(self, name: str) -> Secret | None:
-        if given := _given(name):
-            return given
-        if name not in self._known:
+        """Return a secret, from the environment or else the keyring; None if there is none."""
+        if secret := _from_environment(name):
+            return secret
+        if name not in self._read:
             keyring = _keyring()
-            self._known[name] = _ask(keyring, name) if keyring else None
-        return self._known[name]
+            self._read[name] = _read_from_keyring(keyring, name) if keyring else None
+        return self._read[name]
 
     def set(self, name: str, value: Secret) -> SecretStatus:
         """Save a secret in the keyring, or for this run if there is none; return its place."""
@@ -56,24 +57,25 @@ class Secrets:
                 keyring.set_password(SERVICE, name, value.reveal())
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
                 raise _broken(N_("save the secret"), name, error) from None
-        self._known[name] = value
+        self._read[name] = value
         if keyring is None:
             return SecretStatus(True, "memory", _no_keyring(name))
-        overruled = N_(OVERRULED, variable=ENVIRONMENT[name]) if _given(name) else None
-        return SecretStatus(True, "keyring", overruled)
+        warning = N_(OVERRIDDEN, variable=ENVIRONMENT[name]) if _from_environment(name) else None
+        return SecretStatus(True, "keyring", warning)
 
     def clear(self, name: str) -> SecretStatus:
         """Delete a secret; return the status afterwards: a variable of the environment stays."""
-        if (keyring := _keyring()) is not None and _ask(keyring, name) is not None:
+        if (keyring := _keyring()) is not None and _read_from_keyring(keyring, name) is not None:
             try:
                 keyring.delete_password(SERVICE, name)
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
                 raise _broken(N_("remove the secret"), name, error) from None
-        self._known[name] = None
+        self._read[name] = None
         return self.status(name)
 
     def status(self, name: str) -> SecretStatus:
-        if _given(name):
+        """Return whether there is a secret, and its place."""
+        if _from_environment(name):
             return SecretStatus(True, "environment")
         present = self.get(name) is not None
         if _keyring() is None:
@@ -83,10 +85,10 @@ class Secrets:
 
 def _no_keyring(name: str) -> str:
     variable = ENVIRONMENT.get(name)
-    return joined(" ", (NO_KEYRING, N_(OR_SET, variable=variable) if variable else ""))
+    return joined(" ", (NO_KEYRING, N_(OR_SET_VARIABLE, variable=variable) if variable else ""))
 
 
-def _given(name: str) -> Secret | None:
+def _from_environment(name: str) -> Secret | None:
     """Return a secret from the environment; only names in ENVIRONMENT can be given there."""
     variable = ENVIRONMENT.get(name)
     text = os.environ.get(variable, "").strip() if variable else ""
@@ -97,12 +99,12 @@ def _keyring() -> KeyringBackend | None:
     """Return the system's keyring; None if there is only a stand-in that saves nothing."""
     import keyring
 
-    found = keyring.get_keyring()
+    backend = keyring.get_keyring()
     # Stand-ins (fail, null, a chain without links) have priority 0 or less.
-    return found if found.priority > 0 else None
+    return backend if backend.priority > 0 else None
 
 
-def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
+def _read_from_keyring(keyring: KeyringBackend, name: str) -> Secret | None:
     try:
         text = keyring.get_password(SERVICE, name)
     except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
@@ -110,11 +112,11 @@ def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
     return Secret(text) if text else None
 
 
-def _broken(what: str, name: str, error: Exception) -> KeyringBroken:
+def _broken(task: str, name: str, error: Exception) -> KeyringBroken:
     """Make the error for a keyring that failed. Its text is left out: it could quote the secret."""
     variable = ENVIRONMENT.get(name, ENVIRONMENT["hf"])
     return KeyringBroken(
-        N_("The system’s keyring did not {what}.", what=what),
+        N_("The system’s keyring did not {task}.", task=task),
         N_("It is locked, or it failed ({name}).", name=type(error).__name__),
         N_("Unlock the keyring and try again, or set {variable}.", variable=variable),
     )

@@ -10,10 +10,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.base.db import BESIDE, PUT_BACK, PUT_BACK_IN_TERMINAL, Database, connect, require_files
+from app.base.db import (
+    RESTORE_ADVICE,
+    RESTORE_ADVICE_IN_TERMINAL,
+    SIDE_FILE_SUFFIXES,
+    Database,
+    connect,
+    require_files,
+)
 from app.base.errors import AppError, DatabaseDamaged, SnapshotUnusable
-from app.base.folder import disk_full, explained
-from app.base.home import from_home
+from app.base.folder import as_user_errors, disk_full
+from app.base.home import expand_home
 from app.base.migrations import MIGRATIONS
 from engines.cancel import CancelToken
 from engines.private import make_private_file, make_private_folder, replace_file
@@ -43,20 +50,20 @@ class Snapshots:
     Args:
         folder: The folder of the copies.
         database: The database file.
-        look_every: Steps of SQLite's virtual machine between two checks for a cancel.
+        check_every: Steps of SQLite's virtual machine between two checks for a cancel.
     """
 
-    def __init__(self, folder: Path, database: Path, look_every: int = 100_000) -> None:
+    def __init__(self, folder: Path, database: Path, check_every: int = 100_000) -> None:
         self._folder = folder
         self._database = database
-        self._look_every = look_every
+        self._check_every = check_every
 
     def list(self) -> list[Snapshot]:
         """List the copies and those from before updates, beside the database, newest first."""
         before_updates = self._database.parent.glob(f"{self._database.stem}.before-v*.db")
         files = [(file, file.stat()) for file in (*self._folder.glob("*.db"), *before_updates)]
-        found = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
-        return sorted(found, key=lambda snapshot: snapshot.made, reverse=True)
+        snapshots = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
+        return sorted(snapshots, key=lambda snapshot: snapshot.made, reverse=True)
 
     def require_chats(self, index: Path) -> None:
         """Refuse a database that is empty or missing although it was not before.
@@ -75,8 +82,8 @@ class Snapshots:
             return
         size = path.stat().st_size if path.exists() else 0
         # SQLite discards the changes in the log if the database file is empty.
-        waits = not size and wal.is_file() and wal.stat().st_size > 0
-        if not waits and self._last_copy() is None:
+        has_log = not size and wal.is_file() and wal.stat().st_size > 0
+        if not has_log and self._latest_copy() is None:
             if path.exists() and index.is_file() and index.stat().st_size > 0:
                 raise DatabaseDamaged(
                     N_("The database of chats is empty."),
@@ -88,22 +95,25 @@ class Snapshots:
                 )
             return
         if path.exists():
-            what, why = N_("The database of chats is empty."), N_("{path} is empty.", path=path)
+            problem, reason = (
+                N_("The database of chats is empty."),
+                N_("{path} is empty.", path=path),
+            )
         else:
-            what, why = (
+            problem, reason = (
                 N_("The database of chats is gone."),
                 N_("{path} is not there any more.", path=path),
             )
         raise DatabaseDamaged(
-            what,
-            why,
-            PUT_BACK,
-            terminal=PUT_BACK_IN_TERMINAL,
+            problem,
+            reason,
+            RESTORE_ADVICE,
+            terminal=RESTORE_ADVICE_IN_TERMINAL,
         )
 
     def with_copy(self, error: DatabaseDamaged) -> DatabaseDamaged:
         """Return the error with the name of the latest copy that can be restored, if any."""
-        copy = self._last_copy()
+        copy = self._latest_copy()
         if copy is None:
             return error
         return DatabaseDamaged(
@@ -118,15 +128,15 @@ class Snapshots:
             ),
         )
 
-    def named(self, name: str) -> Path:
-        """Return the path of the copy with that name; else the file at that path."""
-        found = (snapshot.path for snapshot in self.list() if snapshot.path.name == name)
-        return next(found, from_home(name))
+    def find(self, name: str) -> Path:
+        """Return the path of the copy with that name; without one, the name as a path."""
+        paths = (snapshot.path for snapshot in self.list() if snapshot.path.name == name)
+        return next(paths, expand_home(name))
 
-    def _last_copy(self) -> Path | None:
-        """Return the newest whole copy that is not empty; else the newest whole copy."""
-        whole = [it.path for it in self.list() if _is_sound(it.path)]
-        return next((it for it in whole if _held(it)), whole[0] if whole else None)
+    def _latest_copy(self) -> Path | None:
+        """Return the newest sound copy with chats; without one, the newest sound copy."""
+        sound = [snapshot.path for snapshot in self.list() if _is_sound(snapshot.path)]
+        return next((path for path in sound if _size_in_rows(path)), sound[0] if sound else None)
 
     def is_due(self, now: datetime) -> bool:
         """Return whether there is no copy of this day yet.
@@ -152,22 +162,22 @@ class Snapshots:
             DataFolderReadOnly: The system does not allow writing there.
             SnapshotUnusable: The copy failed.
         """
-        taken = self._copy(now.strftime(_NAME), cancel, _is_no_loss)
-        if taken is not None:
-            held = _held(taken)
+        copy = self._copy(now.strftime(_NAME), cancel, _is_no_loss)
+        if copy is not None:
+            rows = _size_in_rows(copy)
             # A copy with a later date was made with a wrong clock, and is deleted first.
             newest_first = sorted(
                 self._folder.glob("chats-*.db"),
-                key=lambda file: (file.name <= taken.name, file.name),
+                key=lambda file: (file.name <= copy.name, file.name),
                 reverse=True,
             )
             for old in newest_first[keep:]:
-                if _held(old) <= 2 * held:
+                if _size_in_rows(old) <= 2 * rows:
                     old.unlink(missing_ok=True)
-            # Delete what crashes in the middle of a copy have left, on any day.
-            for left in self._folder.glob("chats-*.part*"):
-                left.unlink(missing_ok=True)
-        return taken
+            # Delete the partial copies that crashes have left, on any day.
+            for leftover in self._folder.glob("chats-*.part*"):
+                leftover.unlink(missing_ok=True)
+        return copy
 
     def restore(self, source: Path, now: datetime) -> Path | None:
         """Replace the present chats with those of a copy; return where the present ones were saved.
@@ -180,59 +190,59 @@ class Snapshots:
         """
         with _opened(source) as db:
             _require_sound(db, source)
-            kept = self._set_aside(now.strftime(_BEFORE))
+            saved = self._set_aside(now.strftime(_BEFORE))
             with closing(connect(self._database)) as target:
                 db.backup(target)
         Database(self._database).close()
-        return kept
+        return saved
 
     def _set_aside(self, name: str) -> Path | None:
-        """Save the present database; move a damaged one as it is, with the files beside it."""
+        """Copy the present database; move a damaged one as it is, with its side files."""
         if _is_sound(self._database):
             return self._copy(name, CancelToken())
-        kept = None
-        with explained(self._folder):
+        saved = None
+        with as_user_errors(self._folder):
             make_private_folder(self._folder)
-            for end in (*BESIDE, ""):
-                place = self._database.with_name(self._database.name + end)
-                is_nothing = place.is_file() and not place.stat().st_size
-                if os.path.lexists(place) and not is_nothing:
-                    kept = self._folder / f"{name}.damaged{end}"
-                    replace_file(place, kept)
-        return kept
+            for suffix in (*SIDE_FILE_SUFFIXES, ""):
+                file = self._database.with_name(self._database.name + suffix)
+                is_empty = file.is_file() and not file.stat().st_size
+                if os.path.lexists(file) and not is_empty:
+                    saved = self._folder / f"{name}.damaged{suffix}"
+                    replace_file(file, saved)
+        return saved
 
     def _copy(
         self,
         name: str,
         cancel: CancelToken,
-        is_wanted: Callable[[Path, Path], bool] = lambda *_: True,
+        may_replace: Callable[[Path, Path], bool] = lambda *_: True,
     ) -> Path | None:
-        """Copy the database; return None if cancelled or not wanted.
+        """Copy the database; return None if that was cancelled or the existing copy stays.
 
         Args:
-            is_wanted: Returns whether a new copy can replace the existing one, which stays
+            may_replace: Returns whether a new copy can replace the existing one, which stays
                 otherwise.
         """
         path = self._folder / name
         partial = path.with_suffix(".part")
-        with explained(self._folder):
+        with as_user_errors(self._folder):
             make_private_folder(self._folder)
             partial.unlink(missing_ok=True)
             make_private_file(partial)
         try:
             with closing(connect(self._database)) as db:
-                db.set_progress_handler(lambda: cancel.cancelled, self._look_every)
+                db.set_progress_handler(lambda: cancel.cancelled, self._check_every)
                 db.execute("VACUUM INTO ?", (str(partial),))
             with closing(connect(partial)) as copy:
-                copy.set_progress_handler(lambda: cancel.cancelled, self._look_every)
+                copy.set_progress_handler(lambda: cancel.cancelled, self._check_every)
                 _require_sound(copy, partial)
                 # Rows have other numbers in a copy, so the search index does not match it.
                 copy.execute("DELETE FROM kept WHERE name = 'history'")
-            with explained(self._folder):
+            with as_user_errors(self._folder):
                 # SQLite does not flush such a copy to the disk itself.
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
-                if not is_wanted(partial, path):
+                if not may_replace(partial, path):
                     return None
                 replace_file(partial, path)
         except sqlite3.DatabaseError as error:
@@ -273,18 +283,18 @@ def _is_blank(path: Path) -> bool:
         return False
 
 
-def _held(path: Path) -> int:
+def _size_in_rows(path: Path) -> int:
     """Return the number of a database's chats and messages; 0 if it cannot be read."""
     try:
         with _opened(path) as db:
-            counted = "SELECT (SELECT count(*) FROM chats) + (SELECT count(*) FROM messages)"
-            return int(db.execute(counted).fetchone()[0])
+            query = "SELECT (SELECT count(*) FROM chats) + (SELECT count(*) FROM messages)"
+            return int(db.execute(query).fetchone()[0])
     except (AppError, sqlite3.DatabaseError):
         return 0
 
 
 def _is_no_loss(new: Path, old: Path) -> bool:
-    return _held(old) <= 2 * _held(new)
+    return _size_in_rows(old) <= 2 * _size_in_rows(new)
 
 
 def _opened(source: Path) -> closing[sqlite3.Connection]:
@@ -299,21 +309,21 @@ def _require_sound(db: sqlite3.Connection, path: Path) -> None:
     try:
         version = int(db.execute("PRAGMA user_version").fetchone()[0])
         db.execute("SELECT id, title FROM chats LIMIT 1")
-        found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        result = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_INTERRUPT:
             raise
         raise _unusable(path, N_("It is not a database of chats: {error}.", error=error)) from error
     if version > len(MIGRATIONS):
         raise _unusable(path, N_("It was written by a newer Hearth; update Hearth first."))
-    if found != "ok":
-        raise _unusable(path, N_("The file is damaged: {found}.", found=found))
+    if result != "ok":
+        raise _unusable(path, N_("The file is damaged: {found}.", found=result))
 
 
-def _unusable(path: Path, why: str) -> SnapshotUnusable:
+def _unusable(path: Path, reason: str) -> SnapshotUnusable:
     return SnapshotUnusable(
         N_("The copy {name} cannot be used.", name=path.name),
-        why,
+        reason,
         N_("Choose another copy."),
         terminal=N_("`hearth chats restore list` shows all."),
     )

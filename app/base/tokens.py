@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from app.base.errors import KeyringBroken, NoSuchService, Offline, TokenMalformed
-from app.base.secret import KeptToken, Secret, SecretStatus
+from app.base.secret import SavedToken, Secret, SecretStatus
 from app.base.secrets import ENVIRONMENT, Secrets
 from engines.sentences import N_
 
@@ -19,12 +19,12 @@ class Tokens:
     """The tokens of the user.
 
     Args:
-        who: Asks the Hub for the account of a token; raises AppError.
+        account_of: Asks the Hub for the account of a token; raises AppError.
     """
 
-    def __init__(self, secrets: Secrets, who: Callable[[str], str]) -> None:
+    def __init__(self, secrets: Secrets, account_of: Callable[[str], str]) -> None:
         self._secrets = secrets
-        self._who = who
+        self._account_of = account_of
         self._gave_up = False
 
     def for_hub(self) -> str | None:
@@ -48,33 +48,33 @@ class Tokens:
             secret.reveal(), N_("{environment} in the environment", environment=ENVIRONMENT[HUB])
         ).reveal()
 
-    def keep(self, service: str, text: str, *, test: bool = True) -> KeptToken:
+    def save(self, service: str, text: str, *, test: bool = True) -> SavedToken:
         """Test a token and save it; while Hearth is offline, save it untested.
 
         Raises:
             NoSuchService: There is no such service.
             TokenMalformed: The text is not a token.
-            KeyringBroken: The keyring failed. Errors of `who` pass through.
+            KeyringBroken: The keyring failed. Errors of `account_of` pass through.
         """
-        name = self._again(service)
+        name = self._require_service(service)
         secret = checked(text)
-        account, why = None, None
+        account, reason = None, None
         if test:
             try:
-                account = self._who(secret.reveal())
+                account = self._account_of(secret.reveal())
             except Offline:
-                why = N_("It was not tested, because Hearth is offline.")
-        return KeptToken(account, self._secrets.set(name, secret), why)
+                reason = N_("It was not tested, because Hearth is offline.")
+        return SavedToken(account, self._secrets.set(name, secret), reason)
 
     def status(self, service: str) -> SecretStatus:
         """Return whether a token is saved, and where. Raises NoSuchService, KeyringBroken."""
-        return self._secrets.status(self._again(service))
+        return self._secrets.status(self._require_service(service))
 
     def clear(self, service: str) -> SecretStatus:
         """Delete a token; return the status afterwards. Raises NoSuchService, KeyringBroken."""
-        return self._secrets.clear(self._again(service))
+        return self._secrets.clear(self._require_service(service))
 
-    def _again(self, service: str) -> str:
+    def _require_service(self, service: str) -> str:
         """Return the name of a service's secret, and allow the keyring to be asked again."""
         if service != HUB:
             raise NoSuchService(
@@ -87,7 +87,7 @@ class Tokens:
         return service
 
 
-def checked(text: str, what: str = "That") -> Secret:
+def checked(text: str, name: str = "That") -> Secret:
     """Check that a token can be part of a header: visible ASCII. Raises TokenMalformed.
 
     A library that gets any other text would quote it in its error.
@@ -98,7 +98,7 @@ def checked(text: str, what: str = "That") -> Secret:
     text = text.strip()
     if not text or not all("!" <= character <= "~" for character in text):
         raise TokenMalformed(
-            N_("{what} is not a token.", what=what),
+            N_("{name} is not a token.", name=name),
             N_("A token is one word of letters, digits and signs, without spaces."),
             N_("Copy all of it from the page where it was made."),
         )

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("bash", "zsh", "fish", "powershell", "man")
 
-NAMED: Final[Mapping[str, Callable[[App], Iterable[str]]]] = {
-    "models": lambda app: (it.id for it in app.library.entries()),
-    "collections": lambda app: (it.name for it in app.knowledge.collections()),
-    "assistants": lambda app: (it.name for it in app.assistants.assistants()),
-    "servers": lambda app: (it.name for it in app.servers.list()),
-    "clients": lambda app: (it.name for it in app.api_keys.clients()),
+LISTED_NAMES: Final[Mapping[str, Callable[[App], Iterable[str]]]] = {
+    "models": lambda app: (entry.id for entry in app.library.entries()),
+    "collections": lambda app: (entry.name for entry in app.knowledge.collections()),
+    "assistants": lambda app: (entry.name for entry in app.assistants.assistants()),
+    "servers": lambda app: (entry.name for entry in app.servers.list()),
+    "clients": lambda app: (entry.name for entry in app.api_keys.clients()),
 }
 """The kinds of names that differ from computer to computer."""
 
-FIXED: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+FIXED_NAMES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "settings": fields,
-    "guides": lambda: (it.topic for it in Guides(GUIDES).all),
+    "guides": lambda: (entry.topic for entry in Guides(GUIDES).all),
 }
 """The kinds of names that are the same on every computer."""
 
@@ -86,7 +86,7 @@ def _names(folder: DataFolder, kind: str) -> Iterator[str]:
     from app.wiring.app import open_app
 
     with closing(open_app(folder, offline=True)) as app:
-        for name in dict.fromkeys(NAMED[kind](app)):
+        for name in dict.fromkeys(LISTED_NAMES[kind](app)):
             if name and name == on_one_line(name):
                 yield name
 
@@ -101,33 +101,33 @@ def _mark_values(parser: argparse.ArgumentParser) -> None:
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                _mark_values(below)
+            for subparser in action.choices.values():
+                _mark_values(subparser)
             continue
-        marked: Any = action  # shtab looks for an attribute that argparse does not declare
+        completable: Any = action  # shtab looks for an attribute that argparse does not declare
         kind = getattr(action, "offers", "")
-        if kind in FIXED:
-            marked.choices = tuple(FIXED[kind]())
+        if kind in FIXED_NAMES:
+            completable.choices = tuple(FIXED_NAMES[kind]())
         elif kind:
-            marked.complete = _named(kind)
+            completable.complete = _completion_of(kind)
         elif action.metavar == "DIR":
-            marked.complete = shtab.DIRECTORY
+            completable.complete = shtab.DIRECTORY
         elif action.metavar == "FILE" or action.type is Path:
-            marked.complete = shtab.FILE
+            completable.complete = shtab.FILE
 
 
-def _named(kind: str) -> dict[str, Any]:
+def _completion_of(kind: str) -> dict[str, Any]:
     """Return what shtab needs to offer the names of a kind.
 
     It is not `shtab.cmd`, as bash would execute commands inside a name, and zsh would split names
     at spaces and ask for them when it loads the script. PowerShell also takes typographic
     apostrophes for the end of a text, so they are doubled.
     """
-    function, ask = f"_hearth_{kind}", f"completion --names {kind} 2>/dev/null"
+    function, command = f"_hearth_{kind}", f"completion --names {kind} 2>/dev/null"
     return {
         "bash": function,
         "zsh": function,
-        "fish": f"(hearth {ask})",
+        "fish": f"(hearth {command})",
         "powershell": function,
         "preamble": {
             "bash": f"""
@@ -135,11 +135,11 @@ def _named(kind: str) -> dict[str, Any]:
   local name
   while IFS= read -r name; do
     [[ $name == "$1"* ]] && printf '%q\\n' "$name"
-  done < <("${{COMP_WORDS[0]}}" {ask})
+  done < <("${{COMP_WORDS[0]}}" {command})
 }}""",
             "zsh": f"""
 {function}() {{
-  local -a names=("${{(@f)$(${{(Q)_comp_command1:-hearth}} {ask})}}")
+  local -a names=("${{(@f)$(${{(Q)_comp_command1:-hearth}} {command})}}")
   compadd "$@" -a names
 }}""",
             "powershell": f"""
@@ -164,7 +164,7 @@ COMMAND = Command(
         Argument(
             "--names",
             "print the names that a script offers, one a line; by default the script itself",
-            choices=tuple(NAMED),
+            choices=tuple(LISTED_NAMES),
         ),
     ),
 )

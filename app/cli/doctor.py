@@ -15,7 +15,7 @@ from app import __version__
 from app.base.errors import NotADataFolder
 from app.base.folder import DataFolder
 from app.base.language import translated
-from app.base.reports import explained
+from app.base.reports import as_user_error
 from app.kit.terminal.command import Command
 from app.kit.terminal.display import has_display
 from app.kit.terminal.output import Output, size
@@ -32,13 +32,13 @@ State = Literal["ok", "warning", "failed"]
 _LOADING_S = 60.0
 _LOW_DISK = 2_000_000_000
 _PACKAGED = bool(getattr(sys, "frozen", False))
-_AFRESH = (
+_REINSTALL = (
     N_("Install Hearth's package again.")
     if _PACKAGED
     else N_("Delete the folder .venv, then start Hearth with run.py.")
 )
-_AGAIN = _AFRESH if _PACKAGED else N_("Run run.py again.")
-_LIBRARIES = (
+_REPAIR = _REINSTALL if _PACKAGED else N_("Run run.py again.")
+_INSTALL_LIBRARIES = (
     N_("Install Hearth's package again: it names the system packages that it needs.")
     if _PACKAGED
     else N_("Run run.py again: it names the missing system packages.")
@@ -74,25 +74,25 @@ def doctor(folder: DataFolder, out: Output) -> int:
     if _is_foreign(folder):
         for name in ("privacy", "disk", "database", "settings", "llama cpp", "vllm"):
             del checks[name]
-    findings = [_safely(name, check, folder) for name, check in checks.items()]
+    findings = [_run_check(name, check, folder) for name, check in checks.items()]
 
     def human() -> str:
         marks = {state: translated(mark) for state, mark in _MARKS.items()}
         width = max(map(len, marks.values())) + 1
         lines = [f"Hearth {__version__}"]
-        for found in findings:
-            check, finding = translated(found.check), translated(found.finding)
-            lines.append(f"{marks[found.state]:{width}}{check}: {finding}")
-            if found.fix:
-                lines.append(f"{'':{width}}{translated(found.fix)}")
+        for result in findings:
+            check, finding = translated(result.check), translated(result.finding)
+            lines.append(f"{marks[result.state]:{width}}{check}: {finding}")
+            if result.fix:
+                lines.append(f"{'':{width}}{translated(result.fix)}")
         return "\n".join(lines)
 
-    out.value([asdict(found) for found in findings], human)
-    return 1 if any(found.state == "failed" for found in findings) else 0
+    out.value([asdict(result) for result in findings], human)
+    return 1 if any(result.state == "failed" for result in findings) else 0
 
 
 def _is_foreign(folder: DataFolder) -> bool:
-    """Return whether the folder holds files of others, so that nothing in it is checked."""
+    """Return whether the folder belongs to other programs; then its content is not checked."""
     try:
         folder.require_own()
     except NotADataFolder:
@@ -102,7 +102,7 @@ def _is_foreign(folder: DataFolder) -> bool:
     return False
 
 
-def _safely(
+def _run_check(
     name: str, check: Callable[[DataFolder], CheckResult], folder: DataFolder
 ) -> CheckResult:
     try:
@@ -110,17 +110,20 @@ def _safely(
     except UserError as error:
         return CheckResult(name, "failed", joined(" ", (error.what, error.why)), error.terminal)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
+        path = f"{error.filename}: " if error.filename else ""
         finding = N_(
-            "it cannot be checked: {place}{strerror}", place=place, strerror=error.strerror or error
+            "it cannot be checked: {path}{reason}", path=path, reason=error.strerror or error
         )
         return CheckResult(
-            name, "failed", finding, N_("Look at that place, and at who may read it.")
+            name, "failed", finding, N_("Check that this path exists and that you may read it.")
         )
     except Exception as error:  # noqa: BLE001 - an error in one check must not hide the others
-        said = explained(error, folder)
+        problem = as_user_error(error, folder)
         return CheckResult(
-            name, "failed", N_("it cannot be checked: {why}", why=said.why), said.terminal
+            name,
+            "failed",
+            N_("it cannot be checked: {reason}", reason=problem.why),
+            problem.terminal,
         )
 
 
@@ -138,19 +141,18 @@ def _privacy(folder: DataFolder) -> CheckResult:
     readable = folder.close_to_others()
     if not readable:
         return CheckResult("privacy", "ok", N_("no other account can read your chats"))
-    more = N_(" and {count} more", count=len(readable) - 1) if len(readable) > 1 else ""
+    others = N_(" and {count} more", count=len(readable) - 1) if len(readable) > 1 else ""
     return CheckResult(
         "privacy",
         "warning",
         N_(
-            "other accounts may read {readable}{more}, and Hearth cannot change that",
-            readable=readable[0],
-            more=more,
+            "other accounts may read {path}{others}, and Hearth cannot change that",
+            path=readable[0],
+            others=others,
         ),
         N_(
-            "Make them your own and run `chmod -R go=` on that folder, or choose a data folder "
-            "on a "
-            "disk that knows owners, with --data-dir."
+            "Become the owner of these files and run `chmod -R go=` on that folder, or use "
+            "--data-dir to choose a data folder on a disk that supports permissions."
         ),
     )
 
@@ -180,31 +182,31 @@ def _database(folder: DataFolder) -> CheckResult:
             N_("chats"),
             "failed",
             N_("the database is damaged: {verdict}", verdict=verdict),
-            N_("Put back a copy of it."),
+            N_("Restore a copy of it."),
         )
-    return CheckResult("chats", "ok", N_("{chats} chats, the database is whole", chats=chats))
+    return CheckResult("chats", "ok", N_("{count} chats, the database is intact", count=chats))
 
 
 def _settings(folder: DataFolder) -> CheckResult:
-    faults = SettingsFile(folder.settings).find().faults
+    faults = SettingsFile(folder.settings).load().faults
     if faults:
-        said = joined(" ", (part for fault in faults for part in (fault.what, fault.why)))
-        return CheckResult("settings", "warning", said, faults[0].terminal)
+        finding = joined(" ", (part for fault in faults for part in (fault.what, fault.why)))
+        return CheckResult("settings", "warning", finding, faults[0].terminal)
     return CheckResult("settings", "ok", N_("can be read"))
 
 
 def _llama_cpp(folder: DataFolder) -> CheckResult:
     state = next(state for state in availability() if state.name == "llamacpp")
     if not state.available:
-        return CheckResult("llama.cpp", "failed", state.why_not or "", _AGAIN)
+        return CheckResult("llama.cpp", "failed", state.why_not or "", _REPAIR)
     # First in a child process, because a truncated library crashes the process that loads it.
     trial = _child("app.kit.terminal.loading", "llama_cpp")
     if trial.returncode not in {0, 1}:
-        ended = N_(
-            "its library ends the process that loads it, with code {returncode}",
-            returncode=trial.returncode,
+        finding = N_(
+            "the process that loaded its library ended with code {code}",
+            code=trial.returncode,
         )
-        return CheckResult("llama.cpp", "failed", ended, _AFRESH)
+        return CheckResult("llama.cpp", "failed", finding, _REINSTALL)
     from app.wiring.app import hardware
     from engines.llamacpp.native import load_native
     from engines.llamacpp.packs import use_packs
@@ -220,18 +222,18 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
 def _vllm(folder: DataFolder) -> CheckResult:
     """Check that the installed vLLM is still complete; starting it would take a minute."""
     state = next(state for state in availability(folder.engines) if state.name == "vllm")
-    mend = N_("Install it again: hearth engines install vllm")
+    fix = N_("Install it again: hearth engines install vllm")
     if not state.available:
         if folder.engines.joinpath("current").exists():
-            return CheckResult("vLLM", "failed", N_("the environment in use is not whole"), mend)
-        return CheckResult("vLLM", "ok", N_("not installed, and needed for checkpoints only"))
+            return CheckResult("vLLM", "failed", N_("the current environment is incomplete"), fix)
+        return CheckResult("vLLM", "ok", N_("not installed; only checkpoints need it"))
     from engines.vllm.provision.home import EngineHome
 
     current = EngineHome(folder.engines).current()
-    here = current is not None and not current.linux
-    if current is not None and here and not os.access(current.python, os.X_OK):
-        gone = N_("its Python {python} is gone or cannot be run", python=current.python)
-        return CheckResult("vLLM", "failed", gone, mend)
+    runs_here = current is not None and not current.linux
+    if current is not None and runs_here and not os.access(current.python, os.X_OK):
+        finding = N_("its Python {path} is missing or cannot be run", path=current.python)
+        return CheckResult("vLLM", "failed", finding, fix)
     return CheckResult("vLLM", "ok", state.about.removeprefix("vLLM "))
 
 
@@ -275,7 +277,7 @@ def _window(_: DataFolder) -> CheckResult:
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or [N_("unknown reason")])[-1]
         return CheckResult(
-            "window", "warning", N_("cannot open: {why_not}", why_not=reason), _LIBRARIES
+            "window", "warning", N_("cannot open: {why_not}", why_not=reason), _INSTALL_LIBRARIES
         )
     if not has_display():
         return CheckResult(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.base.folder import DataFolder
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal import streams
 from app.kit.terminal.display import DisplayTrial, has_display
 from app.kit.terminal.interrupt import ending_at_once
@@ -35,16 +35,16 @@ def main(words: Sequence[str] | None = None) -> int:
         0 for success, 1 for an error, 2 for wrong usage, 130 after Ctrl-C.
     """
     streams.prepare()
-    words = [_as_text(it) for it in (sys.argv[1:] if words is None else words)]
+    words = [_as_text(word) for word in (sys.argv[1:] if words is None else words)]
     folder: DataFolder | None = None
     try:
-        if has_display() and (alone := window_alone(words)) is not None:
-            folder = _folder(alone.data_dir)
-            status = _in_window(folder, alone.offline, LaunchRequest(), words)
+        if has_display() and (plain_start := parse_plain_start(words)) is not None:
+            folder = _folder(plain_start.data_dir)
+            status = _in_window(folder, plain_start.offline, LaunchRequest(), words)
             if status is None:
-                status = run_in_terminal(_parsed(words), folder, words)
+                status = run_in_terminal(_parse(words), folder, words)
         else:
-            args = _parsed(words)
+            args = _parse(words)
             folder = _folder(args.data_dir if "data_dir" in args else None)
             status = _carry_out(args, folder, words)
         return status
@@ -57,12 +57,13 @@ def main(words: Sequence[str] | None = None) -> int:
         streams.discard(sys.stdout)
         return 1
     except Exception as error:  # noqa: BLE001 - the last handler: reports internal errors
-        from app.base.reports import explained
+        from app.base.reports import as_user_error
 
-        return _failed(explained(error, folder or DataFolder.default()), words)
+        return _failed(as_user_error(error, folder or DataFolder.default()), words)
 
 
 def _failed(error: UserError, words: Sequence[str]) -> int:
+    """Print an error, and return the exit status."""
     try:
         _output(words).error(error)
     except (BrokenPipeError, UserError):
@@ -77,29 +78,31 @@ def _output(words: Sequence[str]) -> Output:
     return Output(as_json="--json" in words, quiet="--quiet" in words)
 
 
-def _folder(given: Path | None) -> DataFolder:
-    return DataFolder.default() if given is None else DataFolder(from_home(given).absolute())
+def _folder(path: Path | None) -> DataFolder:
+    """Return the data folder at a path, or the default one."""
+    return DataFolder.default() if path is None else DataFolder(expand_home(path).absolute())
 
 
 def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
+    """Run the parsed command line: in the window if there is one for it, else in the terminal."""
     if args.run_closed is not None:
         return int(args.run_closed(folder, args, _output(words)))
     status = None
     if args.command in (None, "open") and has_display():
-        status = _in_window(folder, "offline" in args, _wish(args), words)
+        status = _in_window(folder, "offline" in args, _launch_request(args), words)
     return run_in_terminal(args, folder, words) if status is None else status
 
 
 def _in_window(
-    folder: DataFolder, offline: bool, wish: LaunchRequest, words: Sequence[str]
+    folder: DataFolder, offline: bool, request: LaunchRequest, words: Sequence[str]
 ) -> int | None:
-    """Open the window; return None, after telling the user why, if there can be none."""
+    """Open the window. If it cannot open, tell the user why and return None."""
     gc.disable()  # Imports create no garbage; the window enables it again.
     try:
         with ending_at_once():
             from app.start import window
 
-            if window.pass_to_open_window(folder, wish):
+            if window.pass_to_open_window(folder, request):
                 gc.enable()
                 return 0
             trial = DisplayTrial()
@@ -114,7 +117,7 @@ def _in_window(
             N_("The window cannot open ({why_not}): the terminal is used instead.", why_not=why_not)
         )
         return None
-    return window.open_window(folder, offline, wish)
+    return window.open_window(folder, offline, request)
 
 
 def run_in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
@@ -132,7 +135,7 @@ def run_in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequenc
         return _with_app(args, app, _output(words))
 
 
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
+def _parse(words: Sequence[str]) -> argparse.Namespace:
     with ending_at_once():
         from app.base.language import language_code, language_of_terminal, use_language
         from app.cli.parser import build_parser, with_command
@@ -142,33 +145,33 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     return build_parser(words).parse_args(words)
 
 
-class _Alone(NamedTuple):
+class _PlainStart(NamedTuple):
     """The options that a plain start of the window can have."""
 
     data_dir: Path | None
     offline: bool
 
 
-def window_alone(words: Sequence[str]) -> _Alone | None:
+def parse_plain_start(words: Sequence[str]) -> _PlainStart | None:
     """Read the options of a plain start of the window; return None for any other command line.
 
     This lets the window start without building the whole parser.
     """
     data_dir, offline = None, False
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if word == "--offline":
             offline = True
-        elif word == "--data-dir" and rest and rest[0].strip() and rest[0][0] != "-":
-            data_dir = Path(rest.pop(0))
+        elif word == "--data-dir" and remaining and remaining[0].strip() and remaining[0][0] != "-":
+            data_dir = Path(remaining.pop(0))
         else:
             return None
-    return _Alone(data_dir, offline)
+    return _PlainStart(data_dir, offline)
 
 
 def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
-    for fault in app.settings.find().faults:
+    for fault in app.settings.load().faults:
         out.note(fault.in_terminal)
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
@@ -179,12 +182,12 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
     return int(args.run(app, args, out))
 
 
-def _wish(args: argparse.Namespace) -> LaunchRequest:
+def _launch_request(args: argparse.Namespace) -> LaunchRequest:
     """Return the request to the window: the files or the link to open."""
     from app.window.values.links import is_link, path_of
 
     words = args.files if args.command == "open" else ()
-    links = [it for it in words if is_link(it)]
+    links = [word for word in words if is_link(word)]
     if len(links) > 1:
         from app.kit.terminal.command import WrongUsage
 
@@ -193,7 +196,7 @@ def _wish(args: argparse.Namespace) -> LaunchRequest:
             N_("There is more than one."),
             N_("Open one after the other."),
         )
-    files = [from_home(path_of(it)).absolute() for it in words if not is_link(it)]
+    files = [expand_home(path_of(word)).absolute() for word in words if not is_link(word)]
     return LaunchRequest(args.quick_ask, tuple(files), "".join(links))
 
 

@@ -1,4 +1,4 @@
-"""Writes the manual page of `hearth` from its parser.
+"""The manual page of `hearth`, generated from its parser.
 
 argparse-manpage repeats the global options under each of more than a hundred commands, fills the
 usage like a paragraph, and loses a line of help that begins with an apostrophe or a full stop.
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from app import __version__
 
-_WIDE = 40
-"""If the choices together are longer, in characters, they are no readable name for a value."""
+_LONGEST_CHOICES = 40
+"""Choices that are longer together, in characters, are not shown in place of a value's name."""
 
 _ENVIRONMENT = (
     ("HEARTH_DATA_DIR", "where settings, chats, models and logs live, like --data-dir"),
@@ -21,10 +21,10 @@ _ENVIRONMENT = (
     ("NO_COLOR", "no colours, if it is set"),
 )
 _STATUS = (
-    ("0", "all went well"),
-    ("1", "it did not; standard error says what happened, why, and what to do"),
+    ("0", "success"),
+    ("1", "it failed; standard error says what happened, why, and what to do"),
     ("2", "the command line is wrong"),
-    ("130", "it was interrupted by Ctrl-C; what was already answered is kept"),
+    ("130", "Ctrl-C interrupted it; the part that was already answered is kept"),
 )
 _ABOUT = (
     "Hearth runs language models on this computer. Without a command it opens its window, or a chat"
@@ -45,16 +45,18 @@ def manual(parser: argparse.ArgumentParser) -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield _plain(_ABOUT)
     yield ".SH OPTIONS"
-    yield "These may stand before or after a command."
+    yield "These options can be given before or after a command."
     yield from _arguments(parser, omitted=())
     yield ".SH COMMANDS"
-    yield from _commands(parser, tuple(it.dest for it in parser._actions if it.option_strings))
+    yield from _commands(
+        parser, tuple(action.dest for action in parser._actions if action.option_strings)
+    )
     yield ".SH ENVIRONMENT"
     yield from _terms(_ENVIRONMENT)
     yield ".SH EXIT STATUS"
     yield from _terms(_STATUS)
     yield ".SH SEE ALSO"
-    yield _bold("hearth help") + " lists the guides, which say how each thing works."
+    yield _bold("hearth help") + " lists the guides, which explain how everything works."
 
 
 def _commands(parser: argparse.ArgumentParser, omitted: tuple[str, ...]) -> Iterator[str]:
@@ -63,17 +65,17 @@ def _commands(parser: argparse.ArgumentParser, omitted: tuple[str, ...]) -> Iter
     Args:
         omitted: The names of the options that every command has.
     """
-    for name, below in _below(parser):
+    for name, subparser in _subparsers(parser):
         yield f".SS {_plain(f'{parser.prog} {name}')}"
-        yield _plain(below.description or "")
-        if verbs := [verb for verb, _ in _below(below)]:
+        yield _plain(subparser.description or "")
+        if verbs := [verb for verb, _ in _subparsers(subparser)]:
             yield ".br"
             yield "Followed by one of: " + ", ".join(map(_bold, verbs))
-        yield from _arguments(below, omitted)
-        yield from _commands(below, omitted)
+        yield from _arguments(subparser, omitted)
+        yield from _commands(subparser, omitted)
 
 
-def _below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+def _subparsers(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Yield the commands below a parser; an alias is a command of its own."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -82,15 +84,19 @@ def _below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Argu
 
 def _arguments(parser: argparse.ArgumentParser, omitted: Iterable[str]) -> Iterator[str]:
     """Yield the arguments and options of one command, arguments first."""
-    own = (it for it in parser._actions if not isinstance(it, argparse._SubParsersAction))
-    for action in sorted(own, key=lambda it: bool(it.option_strings)):
+    own = (
+        action for action in parser._actions if not isinstance(action, argparse._SubParsersAction)
+    )
+    for action in sorted(own, key=lambda action: bool(action.option_strings)):
         if action.dest in omitted:
             continue
         # The text mentions the limits of a range, so its numbers are not listed.
         choices = () if isinstance(action.choices, range) else tuple(map(str, action.choices or ()))
         word = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-        listed = "|".join(choices)
-        value = listed if listed and len(listed) <= _WIDE else word
+        joined_choices = "|".join(choices)
+        value = (
+            joined_choices if joined_choices and len(joined_choices) <= _LONGEST_CHOICES else word
+        )
         names = ", ".join(map(_bold, action.option_strings))
         yield ".TP"
         yield " ".join(filter(None, (names, rf"\fI{_plain(value)}\fR" * (action.nargs != 0))))

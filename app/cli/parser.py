@@ -8,12 +8,12 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from app import __version__
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal import streams
 from app.kit.terminal.command import Command, CommandParser, add_commands
 from app.window.values.links import is_link, path_of
 
-_ANYWHERE = {"--offline", "--json", "--quiet", "--quick-ask"}
+_GLOBAL_OPTIONS = {"--offline", "--json", "--quiet", "--quick-ask"}
 
 COMMANDS = {
     "open": "app.settings.commands:OPEN",
@@ -55,30 +55,32 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     Args:
         words: The command line, for which only the needed commands are added; None adds all.
     """
-    anywhere = CommandParser(add_help=False, argument_default=argparse.SUPPRESS)
-    anywhere.add_argument(
+    global_options = CommandParser(add_help=False, argument_default=argparse.SUPPRESS)
+    global_options.add_argument(
         "--data-dir",
-        type=_folder,
+        type=_folder_path,
         metavar="DIR",
         help="the folder for settings, chats, models and logs; by default $HEARTH_DATA_DIR, or the "
         "system's usual folder for the data of an app",
     )
-    anywhere.add_argument(
+    global_options.add_argument(
         "--offline",
         action="store_true",
         help="allow no connection to leave this computer, whatever the settings say",
     )
-    anywhere.add_argument(
+    global_options.add_argument(
         "--json", action="store_true", help="print one JSON value instead of text"
     )
-    anywhere.add_argument("--quiet", action="store_true", help="print no progress and no notes")
+    global_options.add_argument(
+        "--quiet", action="store_true", help="print no progress and no notes"
+    )
 
     parser = CommandParser(
         prog="hearth",
         description="Private AI chat on your own computer. Without a command, Hearth opens its "
         "window, or a chat in the terminal where there is no display.",
         epilog="`hearth COMMAND --help` describes a command. `hearth help` lists the guides.",
-        parents=[anywhere],
+        parents=[global_options],
         as_json="--json" in (words or ()),
     )
     parser.set_defaults(run=None, run_closed=None)
@@ -92,15 +94,15 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     parser.add_argument(
         "--quick-ask", action="store_true", help="open the small window for a single question"
     )
-    needed = COMMANDS if words is None else _needed(words)
-    commands: list[Command] = [resolve_name(COMMANDS[name]) for name in needed]
-    add_commands(parser, "command", tuple(commands), anywhere, required=False)
+    names = COMMANDS if words is None else _commands_for(words)
+    commands: list[Command] = [resolve_name(COMMANDS[name]) for name in names]
+    add_commands(parser, "command", tuple(commands), global_options, required=False)
     return parser
 
 
-def _folder(text: str) -> Path:
+def _folder_path(text: str) -> Path:
     if not text.strip():
-        raise argparse.ArgumentTypeError("no folder is named")
+        raise argparse.ArgumentTypeError("the path of a folder is empty")
     return Path(text)
 
 
@@ -120,30 +122,30 @@ def with_command(words: Sequence[str]) -> list[str]:
 
     This is how desktops start a program for a file or link that the user clicks.
     """
-    at = _first_word(words)
-    if at < len(words) and words[at] not in COMMANDS and _is_to_open(words[at]):
-        return [*words[:at], "open", *words[at:]]
+    index = _first_word(words)
+    if index < len(words) and words[index] not in COMMANDS and _is_to_open(words[index]):
+        return [*words[:index], "open", *words[index:]]
     return list(words)
 
 
 def _is_to_open(word: str) -> bool:
     if word.startswith("-"):
         return False
-    path = from_home(path_of(word))
+    path = expand_home(path_of(word))
     return is_link(word) or path.suffix.lower() == ".gguf" or path.is_file()
 
 
-def _needed(words: Sequence[str]) -> Collection[str]:
+def _commands_for(words: Sequence[str]) -> Collection[str]:
     """Return the commands that a command line needs: its own, or all if it names none."""
-    at = _first_word(words)
-    if at == len(words) or words[at] == "--version":
+    index = _first_word(words)
+    if index == len(words) or words[index] == "--version":
         return []
-    return [words[at]] if words[at] in COMMANDS else COMMANDS
+    return [words[index]] if words[index] in COMMANDS else COMMANDS
 
 
 def _first_word(words: Sequence[str]) -> int:
     """Return the index of the command, or of an option that is not global; else the length."""
-    at = 0
-    while at < len(words) and words[at] in {*_ANYWHERE, "--data-dir"}:
-        at += 2 if words[at] == "--data-dir" else 1
-    return min(at, len(words))
+    index = 0
+    while index < len(words) and words[index] in {*_GLOBAL_OPTIONS, "--data-dir"}:
+        index += 2 if words[index] == "--data-dir" else 1
+    return min(index, len(words))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.base.errors import ChatNotFound, ExportFailed, NothingImported
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.chats.commands.chats import CHAT, VERBS
 from app.exchange.services.reading import read_files
 from app.exchange.services.writing import load_chats, text_of, write_file, write_files
@@ -83,7 +83,7 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Import chats and report what was read and what was not; --dry-run stores nothing."""
-    paths = [from_home(path) for path in args.what]
+    paths = [expand_home(path) for path in args.what]
     files = list(read_files(paths, CancelToken(), app.documents.checked))
     chats = [chat for file in files for chat in file.chats]
     if not chats:

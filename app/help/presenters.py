@@ -23,7 +23,7 @@ class AboutHearth(QObject):
         failed(error): One of these could not be read.
     """
 
-    looked = Signal(object)
+    versions_read = Signal(object)
     licence_read = Signal(object)
     failed = Signal(Exception)
 
@@ -44,13 +44,13 @@ class AboutHearth(QObject):
         self._licences = licences
         self._tasks = tasks
 
-    def look(self) -> None:
-        """Read the versions and parts; emit `looked` or `failed`."""
+    def refresh(self) -> None:
+        """Read the versions and parts; emit `versions_read` or `failed`."""
         from app.help.services.about import about
 
         self._tasks.run(
             lambda: about(self._vllm(), self._licences()),
-            self.looked.emit,
+            self.versions_read.emit,
             self.failed.emit,
             on=SYSTEM,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.base.db import Database
-from app.base.records import inserting, record, row
+from app.base.records import from_row, insert_statement, to_row
 from app.net.values.connections import LoggedConnection
 
 MOST_CONNECTIONS = 20_000
@@ -19,7 +19,7 @@ class Ledger:
     def add(self, connection: LoggedConnection) -> None:
         """Add a connection, and drop the oldest ones beyond KEPT."""
         with self._database.write() as db:
-            db.execute(inserting("connections", LoggedConnection), row(connection))
+            db.execute(insert_statement("connections", LoggedConnection), to_row(connection))
             db.execute(
                 "DELETE FROM connections WHERE id <= (SELECT max(id) FROM connections) - ?",
                 (MOST_CONNECTIONS,),
@@ -31,7 +31,7 @@ class Ledger:
             rows = db.execute(
                 "SELECT * FROM connections ORDER BY id DESC LIMIT ?", (limit,)
             ).fetchall()
-        return [record(LoggedConnection, row_) for row_ in rows]
+        return [from_row(LoggedConnection, row) for row in rows]
 
     def clear(self) -> int:
         """Delete all connections; return their number."""

@@ -9,14 +9,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.base.language import translated
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
 from app.servers.values import ServerInfo, ServerProfile, key_variable, short_name
-from app.settings.commands import change_settings, reset_in_words
+from app.settings.commands import change_settings, reset_notes
 from app.settings.values.fields import Settings
 from engines.sentences import N_, joined
 
@@ -62,7 +62,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     )
     app.servers.remove(profile.id)
     settings = change_settings(app, {name: getattr(Settings(), name) for name in naming})
-    lines = (N_("Removed “{name}”.", name=profile.name), *reset_in_words(settings))
+    lines = (N_("Removed “{name}”.", name=profile.name), *reset_notes(settings))
     out.value({"removed": profile.name, "settings": settings}, lambda: joined("\n", lines))
     return 0
 
@@ -78,8 +78,8 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
         before.id if before else "",
         args.what,
         args.address,
-        args.ca and from_home(args.ca).absolute(),
-        args.cert and from_home(args.cert).absolute(),
+        args.ca and expand_home(args.ca).absolute(),
+        args.cert and expand_home(args.cert).absolute(),
     )
     key = _read_key() if args.key_stdin else None
     parted = "" if key is not None or args.keep_key else servers.origin_losing_key(profile)

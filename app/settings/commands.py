@@ -29,23 +29,25 @@ _STATES = {
 
 
 def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Print hardware, devices and engines; first try or switch off a device if asked to."""
+    """Print hardware, devices and engines, after trying or switching off a requested device."""
     if args.tried is not None:
         out.note(N_("Trying {tried}; a driver can take minutes the first time.", tried=args.tried))
         app.devices.try_again(args.tried, CancelToken())
     elif args.off is not None:
         app.devices.switch_off(args.off)
-    found = app.detect_hardware()
+    hardware = app.detect_hardware()
     states = app.availability()
     devices, fault = _devices(app)
     value = {
-        **asdict(found),
-        "devices": [asdict(it) | {"tried": it.tried, "ok": it.ok} for it in devices],
+        **asdict(hardware),
+        "devices": [
+            asdict(device) | {"tried": device.tried, "ok": device.ok} for device in devices
+        ],
         "engines": [asdict(state) for state in states],
     }
 
     def human() -> str:
-        cpu, memory = found.cpu, found.memory
+        cpu, memory = hardware.cpu, hardware.memory
         limit = (
             N_(", limited to {limit_bytes}", limit_bytes=size(memory.limit_bytes))
             if memory.limit_bytes
@@ -58,7 +60,7 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
             usable_threads=cpu.usable_threads,
         )
         rows = [
-            (N_("System"), found.os),
+            (N_("System"), hardware.os),
             (N_("Processor"), cpu.name),
             (N_("Cores"), cores),
             (N_("Features"), " ".join(cpu.features)),
@@ -72,27 +74,27 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
                 ),
             ),
         ]
-        for gpu in found.gpus:
+        for gpu in hardware.gpus:
             card = N_("{name}, {size}", name=gpu.name, size=size(gpu.total_bytes))
             rows.append((N_("Graphics"), joined(": ", (card, "" if gpu.usable else gpu.why_not))))
-        if not found.gpus:
+        if not hardware.gpus:
             rows.append(
                 (N_("Graphics"), N_("no graphics processor found; models run on the processor"))
             )
-        for it in devices:
-            memory_there = N_(
+        for device in devices:
+            memory_of_device = N_(
                 "{free} free of {total_bytes}",
-                free=size(it.free_bytes),
-                total_bytes=size(it.total_bytes),
+                free=size(device.free_bytes),
+                total_bytes=size(device.total_bytes),
             )
-            device = N_(
+            device_text = N_(
                 "{description}, {memory}: {state}",
-                description=it.description,
-                memory=memory_there,
-                state=_STATES.get(it.state, it.why_not),
+                description=device.description,
+                memory=memory_of_device,
+                state=_STATES.get(device.state, device.why_not),
             )
-            rows.append((N_("Device {name}", name=it.name), device))
-        rows += [(N_("Note"), note) for note in found.notes]
+            rows.append((N_("Device {name}", name=device.name), device_text))
+        rows += [(N_("Note"), note) for note in hardware.notes]
         for state in states:
             why_not = state.why_not or (fault if state.name == "llamacpp" else "")
             rows.append((N_("Engine {name}", name=state.name), why_not or word("ready")))
@@ -103,7 +105,7 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _devices(app: App) -> tuple[tuple[DeviceState, ...], str]:
-    """Return llama.cpp's devices, the processor among them; if it cannot load, none and why."""
+    """Return llama.cpp's devices with the processor, and "" or the reason why it cannot load."""
     try:
         return app.devices.list(), ""
     except EngineUnavailable as error:
@@ -128,21 +130,21 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
 
 
 def _get(app: App, args: argparse.Namespace, out: Output) -> int:
-    _show_setting(app.settings.read(), args.what, out)
+    _show_setting(app.settings.read(), args.name, out)
     return 0
 
 
 def _set(app: App, args: argparse.Namespace, out: Output) -> int:
-    settings = app.settings.read().changed(args.what, args.value)
+    settings = app.settings.read().changed(args.name, args.value)
     require_usable(
-        args.what,
-        getattr(settings, args.what),
-        lambda: [it.name for it in _devices(app)[0]],
-        partial(_require_model, app, args.what),
+        args.name,
+        getattr(settings, args.name),
+        lambda: [device.name for device in _devices(app)[0]],
+        partial(_require_model, app, args.name),
         settings,
     )
     app.settings.write(settings)
-    _show_setting(settings, args.what, out)
+    _show_setting(settings, args.name, out)
     return 0
 
 
@@ -162,19 +164,19 @@ def change_settings(app: App, values: Mapping[str, object]) -> Mapping[str, obje
     return values
 
 
-def _require_model(app: App, setting: str, called: str) -> None:
+def _require_model(app: App, setting: str, name: str) -> None:
     """Check that a model is on this computer and can do what the setting needs.
 
     Raises ModelUnknown, ModelAmbiguous, SettingsInvalid or EngineError.
     """
-    entry = app.library.find(called)
+    entry = app.library.find(name)
     if entry.on_server:
         return
-    can = app.library.facts(entry).can or ()  # none if its file cannot be read
-    if setting == "embedding_model" and "embeds" not in can:
+    abilities = app.library.facts(entry).can or ()  # none if its file cannot be read
+    if setting == "embedding_model" and "embeds" not in abilities:
         raise SettingsInvalid(
             N_("“{name}” is not an embedding model.", name=entry.name),
-            N_("It writes answers and turns no texts into vectors."),
+            N_("It writes answers, but cannot turn texts into vectors."),
             N_("Choose an embedding model, or leave the value empty for the best one here."),
         )
 
@@ -190,8 +192,8 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
-    """Tell the user that `hearth open` needs a window; if there was one, it has taken the files."""
+def refuse_to_open(_: App, __: argparse.Namespace, ___: Output) -> int:
+    """Report that `hearth open` needs a window; an open window takes the files before this."""
     raise UserError(
         N_("The files were not opened."),
         N_("There is no display for a window here."),
@@ -202,7 +204,7 @@ def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
 OPEN = Command(
     "open",
     "open files or a link in the window",
-    not_opened,
+    refuse_to_open,
     (
         Argument(
             "files",
@@ -226,7 +228,7 @@ HARDWARE = Command(
     ),
 )
 _NAME = Argument(
-    "what",
+    "name",
     N_("the setting's name, as `hearth settings list` shows it"),
     metavar="NAME",
     offers="settings",
@@ -247,11 +249,11 @@ SETTINGS = Command(
 )
 
 
-def reset_in_words(settings: Mapping[str, object]) -> list[str]:
-    """Return sentences on the settings that named something removed, with their new values."""
+def reset_notes(settings: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each setting that named a removed thing, with its new value."""
     return [
         N_(
-            "The setting {name} named it, and is {value} now.",
+            "The setting “{name}” used it, and is now: {value}.",
             name=name,
             value=value or word("empty"),
         )

@@ -1,4 +1,4 @@
-"""Holds the current settings for the window, and changes them."""
+"""The current settings of the window, and changes to them."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ class SettingsService(QObject):
     def __init__(self, file: SettingsFile, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._file = file
-        found = file.find()
-        self._current, self.faults = found.settings, found.faults
+        loaded = file.load()
+        self._current, self.faults = loaded.settings, loaded.faults
         self._require_model: RequireModel = lambda _: None
 
     @property
     def current(self) -> Settings:
+        """The settings that apply now."""
         return self._current
 
-    def know_models(self, require_model: RequireModel) -> None:
-        """From now on refuse names of models that are not on this computer.
+    def set_model_check(self, require_model: RequireModel) -> None:
+        """Set the check for names of models that a setting is about to get.
 
         Args:
             require_model: Checks a name against the models that are known, without looking for

@@ -1,4 +1,4 @@
-"""Checks values of settings beyond their type and limits."""
+"""Checks of the values of settings, beyond their type and limits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from app.base.errors import SettingsInvalid
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.net.values.serving import parse_aliases, parse_names, parse_sites
 from app.settings.values.fields import Settings
-from app.settings.values.models import NAMING
-from app.settings.values.named import adapters_named, folders_named, in_one_file
+from app.settings.values.models import MODEL_NAME_SETTINGS
+from app.settings.values.named import is_gguf_file, parse_adapters, parse_folders
 from engines.sentences import N_
 
 _ADAPTER: Final = "adapter_config.json"
@@ -19,7 +19,7 @@ Devices = Callable[[], Collection[str]]
 RequireModel = Callable[[str], object]
 """Raises ModelUnknown or ModelAmbiguous if the name does not identify one model."""
 
-_EMBEDS_NOTHING: Final = "off"
+_NO_EMBEDDING: Final = "off"
 
 
 def require_usable(
@@ -46,30 +46,34 @@ def require_usable(
         _require_devices(text, devices)
     elif name == "adapter" and settings is not None:
         require_adapter(text.strip(), settings)
-    elif name in _PARSED:
-        _PARSED[name](text)
-    for called in _models_named(name, text):
-        require_model(called)
+    elif name in _CHECKS:
+        _CHECKS[name](text)
+    for model_name in _model_names_in(name, text):
+        require_model(model_name)
 
 
-def _models_named(name: str, text: str) -> Collection[str]:
+def _model_names_in(setting: str, text: str) -> Collection[str]:
     """Return the names of models in a value."""
-    called = text.strip()
-    if name == "server_aliases":
+    name = text.strip()
+    if setting == "server_aliases":
         return parse_aliases(text).values()
-    if name not in NAMING or not called or (name, called) == ("embedding_model", _EMBEDS_NOTHING):
+    if (
+        setting not in MODEL_NAME_SETTINGS
+        or not name
+        or (setting, name) == ("embedding_model", _NO_EMBEDDING)
+    ):
         return ()
-    return (called,)
+    return (name,)
 
 
-def require_adapter(called: str, settings: Settings) -> None:
+def require_adapter(name: str, settings: Settings) -> None:
     """Check that the settings list this adapter. Raises SettingsInvalid."""
-    known = [it.name for it in adapters_named(settings.vllm_adapters)]
-    if called and called not in known:
+    names = [adapter.name for adapter in parse_adapters(settings.vllm_adapters)]
+    if name and name not in names:
         raise SettingsInvalid(
-            N_("There is no adapter “{called}”.", called=called),
-            N_("The adapters of the settings are: {known}.", known=", ".join(known))
-            if known
+            N_("There is no adapter “{name}”.", name=name),
+            N_("The settings list these adapters: {names}.", names=", ".join(names))
+            if names
             else N_("No adapter is listed in the settings."),
             N_("List it in the settings first, under Engines."),
             terminal=N_("List it first: `hearth settings set vllm_adapters 'NAME = PATH'`."),
@@ -77,17 +81,17 @@ def require_adapter(called: str, settings: Settings) -> None:
 
 
 def _require_folders(text: str) -> None:
-    for folder in folders_named(text):
+    for folder in parse_folders(text):
         if not folder.is_dir():
             raise SettingsInvalid(
                 N_("There is no folder {folder}.", folder=folder),
-                N_("Models can only be looked for in folders that are there."),
+                N_("Hearth can only look for models in a folder that exists."),
                 N_("Check the path, and that its disk is connected."),
             )
 
 
 def _require_file(text: str) -> None:
-    if text.strip() and not from_home(text.strip()).is_file():
+    if text.strip() and not expand_home(text.strip()).is_file():
         raise SettingsInvalid(
             N_("There is no file {path}.", path=text.strip()),
             N_("Encrypted connections need a certificate and its key, each in a file."),
@@ -95,28 +99,25 @@ def _require_file(text: str) -> None:
         )
 
 
-def _require_model(called: str) -> None:
-    if not called.strip():
+def _require_model(name: str) -> None:
+    if not name.strip():
         raise SettingsInvalid(
-            N_("A model has to be named."),
+            N_("This setting needs the name of a model."),
             N_("The value is empty."),
             N_("Choose one of the models on this computer."),
-            terminal=N_(
-                "`hearth models list` shows those that are here; starter is the one of "
-                "Hearth’s own."
-            ),
+            terminal=N_("`hearth models list` shows them; starter is Hearth’s own model."),
         )
 
 
 def _require_adapters(text: str) -> None:
-    for adapter in adapters_named(text):
-        if in_one_file(adapter) and not adapter.path.is_file():
+    for adapter in parse_adapters(text):
+        if is_gguf_file(adapter) and not adapter.path.is_file():
             raise SettingsInvalid(
                 N_("There is no file {path}.", path=adapter.path),
                 N_("For llama.cpp an adapter is a GGUF file."),
                 N_("Name that file, such as: style = /home/me/adapters/style.gguf."),
             )
-        if not in_one_file(adapter) and not (adapter.path / _ADAPTER).is_file():
+        if not is_gguf_file(adapter) and not (adapter.path / _ADAPTER).is_file():
             raise SettingsInvalid(
                 N_("There is no LoRA adapter in {path}.", path=adapter.path),
                 N_("For vLLM an adapter is a folder with a file {adapter}.", adapter=_ADAPTER),
@@ -129,12 +130,12 @@ def _require_endpoint(text: str) -> None:
     if not address:
         return
     try:
-        found = urlsplit(address)
-        is_address = found.scheme in {"http", "https"} and bool(found.hostname)
-        is_address = is_address and found.port != 0
+        parts = urlsplit(address)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        is_address = is_address and parts.port != 0
     except ValueError:
         is_address = False
-    if not is_address or found.username is not None or found.query or found.fragment:
+    if not is_address or parts.username is not None or parts.query or parts.fragment:
         raise SettingsInvalid(
             N_("“{address}” is not the address of a collector.", address=address),
             N_("It needs http or https and a host, and no name, password or question mark."),
@@ -146,27 +147,27 @@ def _require_devices(text: str, devices: Devices | None) -> None:
     if not text.strip():
         return
     names = [part.strip() for part in text.split(",")]
-    twice = len(set(names)) < len(names)
-    if not all(names) or twice or any(set(name) & set(" ;=/\\") for name in names):
+    has_duplicates = len(set(names)) < len(names)
+    if not all(names) or has_duplicates or any(set(name) & set(" ;=/\\") for name in names):
         raise SettingsInvalid(
             N_("“{text}” is not a list of devices.", text=text.strip()),
             N_("One is named twice.")
-            if twice and all(names)
+            if has_duplicates and all(names)
             else N_("Separate names with single commas."),
             N_("Write it like: CUDA0, CUDA1. Their names are under Engines."),
             terminal=N_("Write it like: CUDA0, CUDA1. `hearth hardware` shows the names."),
         )
-    known = set(devices()) if devices is not None else set()
-    if known and (unknown := [name for name in names if name not in known]):
+    available = set(devices()) if devices is not None else set()
+    if available and (unknown := [name for name in names if name not in available]):
         raise SettingsInvalid(
-            N_("There is no device “{unknown}”.", unknown=unknown[0]),
-            N_("llama.cpp lists here: {known}.", known=", ".join(sorted(known))),
+            N_("There is no device “{name}”.", name=unknown[0]),
+            N_("llama.cpp lists these devices: {names}.", names=", ".join(sorted(available))),
             N_("Their names are under Engines."),
             terminal=N_("`hearth hardware` shows the devices and what is known of each."),
         )
 
 
-_PARSED: Final[Mapping[str, Callable[[str], object]]] = {
+_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "server_names": parse_names,
     "server_sites": parse_sites,
     "server_certificate": _require_file,

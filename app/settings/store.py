@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.base.errors import SettingsInvalid
-from app.base.folder import explained, read_file, write_whole
+from app.base.folder import as_user_errors, read_file, write_atomically
 from app.settings.values.fields import RENAMED, Settings
 from engines.sentences import N_, joined
 
 _MOST_BYTES: Final = 4_000_000
 """More than any settings need; a system prompt can be long."""
 
-_MOST_NAMED: Final = 3
-_LONGEST: Final = 80
+_MOST_LISTED: Final = 3
+_MOST_CHARACTERS: Final = 80
 
 
 @dataclass(frozen=True)
-class FoundSettings:
+class LoadedSettings:
     """The contents of the settings file.
 
     Attributes:
@@ -52,29 +52,29 @@ class SettingsFile:
 
     def read(self) -> Settings:
         """Read the settings; return the defaults if there is no file."""
-        return self.find().settings
+        return self.load().settings
 
-    def find(self) -> FoundSettings:
-        """Read the settings and the faults of the file."""
+    def load(self) -> LoadedSettings:
+        """Read the settings, the unknown names and the faults of the file."""
         try:
-            values, twice = _values(self._path)
-            understood = Settings.of(values)
-            _text(understood.unknown)  # a value nested too deeply to be kept is damage
+            values, duplicates = _values(self._path)
+            parsed = Settings.from_values(values)
+            _text(parsed.unknown)  # a value nested too deeply to be kept is damage
         except FileNotFoundError:
-            return FoundSettings(Settings(), {}, (), is_damaged=False)
+            return LoadedSettings(Settings(), {}, (), is_damaged=False)
         except (OSError, ValueError, RecursionError) as error:
-            return FoundSettings(Settings.lost(), {}, (self._lost(error),), is_damaged=True)
-        wrong = [
-            *understood.faults,
-            *(N_("{name}: It is there twice", name=name) for name in twice),
+            return LoadedSettings(Settings.safe(), {}, (self._unreadable(error),), is_damaged=True)
+        invalid = [
+            *parsed.faults,
+            *(N_("{name}: It occurs twice", name=name) for name in duplicates),
         ]
         faults = []
-        if wrong:
-            faults.append(self._wrong(wrong))
-        if understood.unknown:
-            faults.append(self._other_version(list(understood.unknown)))
-        return FoundSettings(
-            understood.settings, understood.unknown, tuple(faults), is_damaged=bool(wrong)
+        if invalid:
+            faults.append(self._invalid_values(invalid))
+        if parsed.unknown:
+            faults.append(self._unknown_names(list(parsed.unknown)))
+        return LoadedSettings(
+            parsed.settings, parsed.unknown, tuple(faults), is_damaged=bool(invalid)
         )
 
     def write(self, settings: Settings) -> None:
@@ -82,25 +82,27 @@ class SettingsFile:
 
         After an error the old file is still in place. Raises DataFolderReadOnly or DiskFull.
         """
-        found = self.find()
-        text = _text({**found.unknown, **settings.changes()})
-        if not found.is_damaged:
-            write_whole(self._path, text)
+        loaded = self.load()
+        text = _text({**loaded.unknown, **settings.changes()})
+        if not loaded.is_damaged:
+            write_atomically(self._path, text)
             return
-        aside = self._free_place()
-        with explained(self._path.parent):
-            self._path.rename(aside)
+        backup = self._free_path()
+        with as_user_errors(self._path.parent):
+            self._path.rename(backup)
         try:
-            write_whole(self._path, text)
+            write_atomically(self._path, text)
         except BaseException:
-            aside.rename(self._path)
+            backup.rename(self._path)
             raise
 
-    def _free_place(self) -> Path:
+    def _free_path(self) -> Path:
+        """Return a path for a damaged file at which there is none yet."""
         names = (f"{self._path.name}.damaged{f'-{n}' if n > 1 else ''}" for n in count(1))
-        return next(it for it in map(self._path.with_name, names) if not os.path.lexists(it))
+        return next(path for path in map(self._path.with_name, names) if not os.path.lexists(path))
 
-    def _lost(self, error: Exception) -> SettingsInvalid:
+    def _unreadable(self, error: Exception) -> SettingsInvalid:
+        """Make the error for a file that cannot be read."""
         return SettingsInvalid(
             N_("The settings file cannot be read."),
             N_("{path}: {reason}", path=self._path, reason=_reason(error)),
@@ -110,20 +112,22 @@ class SettingsFile:
             ),
         )
 
-    def _wrong(self, faults: Sequence[str]) -> SettingsInvalid:
+    def _invalid_values(self, faults: Sequence[str]) -> SettingsInvalid:
+        """Make the error for a file with invalid values."""
         return SettingsInvalid(
             N_("A part of the settings file cannot be used."),
-            N_("{path}: {faults}.", path=self._path, faults=_some(faults)),
+            N_("{path}: {faults}.", path=self._path, faults=_first_few(faults)),
             N_(
                 "The defaults apply there. Repair the file, or change a setting: then a new "
                 "file is written, and the old one is kept."
             ),
         )
 
-    def _other_version(self, names: Sequence[str]) -> SettingsInvalid:
+    def _unknown_names(self, names: Sequence[str]) -> SettingsInvalid:
+        """Make the error for a file with names of another version."""
         return SettingsInvalid(
             N_("The settings file has names that this version of Hearth does not know."),
-            N_("{path}: {names}.", path=self._path, names=_some(names)),
+            N_("{path}: {names}.", path=self._path, names=_first_few(names)),
             N_("They are kept but have no effect. If you wrote them, check their spelling."),
         )
 
@@ -136,25 +140,25 @@ def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
     text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
     if not text.strip():
         raise ValueError("it is empty")
-    twice: list[str] = []
+    duplicates: list[str] = []
 
-    def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values_by_name: dict[str, Any] = {}
         for name, value in pairs:
-            if name in found:
-                twice.append(name)
-            found[name] = value
-        return found
+            if name in values_by_name:
+                duplicates.append(name)
+            values_by_name[name] = value
+        return values_by_name
 
-    values: Any = json.loads(text, object_pairs_hook=named, parse_int=_whole)
+    values: Any = json.loads(text, object_pairs_hook=collect, parse_int=_parse_whole)
     if not isinstance(values, dict):
-        raise ValueError("it does not hold a list of names and values")
-    return {RENAMED.get(str(name), str(name)): value for name, value in values.items()}, twice
+        raise ValueError("it does not contain a list of names and values")
+    return {RENAMED.get(str(name), str(name)): value for name, value in values.items()}, duplicates
 
 
-def _whole(digits: str) -> float:
+def _parse_whole(digits: str) -> float:
     """Read a whole number; make one of thousands of digits, which Python refuses, a float."""
-    return int(digits) if len(digits) <= _LONGEST else float(digits)
+    return int(digits) if len(digits) <= _MOST_CHARACTERS else float(digits)
 
 
 def _text(values: Mapping[str, object]) -> str:
@@ -163,14 +167,18 @@ def _text(values: Mapping[str, object]) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _some(words: Sequence[str]) -> str:
+def _first_few(words: Sequence[str]) -> str:
     """List the first few words, each cut to a readable length."""
-    shown = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]} …" for it in words[:_MOST_NAMED]]
-    more = len(words) - len(shown)
-    return joined("; ", [*shown, N_("and {more} more", more=more) if more else ""])
+    excerpts = [
+        word if len(word) <= _MOST_CHARACTERS else f"{word[:_MOST_CHARACTERS]} …"
+        for word in words[:_MOST_LISTED]
+    ]
+    hidden = len(words) - len(excerpts)
+    return joined("; ", [*excerpts, N_("and {count} more", count=hidden) if hidden else ""])
 
 
 def _reason(error: Exception) -> str:
+    """Return the reason for an error as a sentence."""
     if isinstance(error, OSError):
         return N_("the system says: {strerror}.", strerror=error.strerror or error)
     if isinstance(error, RecursionError):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import APP_ID, __version__
 from app.base.errors import AlreadyOpen
-from app.base.folder import DataFolder, explained
+from app.base.folder import DataFolder, as_user_errors
 from app.settings.values.fields import Settings
 from app.window.pages.single_instance import pass_on
 from app.window.values.launch_request import LaunchRequest
@@ -42,9 +42,9 @@ def open_window(folder: DataFolder, offline: bool, request: LaunchRequest) -> in
             except AlreadyOpen:
                 raise
             except Exception as error:
-                from app.base.reports import explained
+                from app.base.reports import as_user_error
 
-                user_error = error if isinstance(error, UserError) else explained(error, folder)
+                user_error = error if isinstance(error, UserError) else as_user_error(error, folder)
                 copy = show_startup_error(_application(), user_error)
                 if not copy:
                     raise user_error from error
@@ -71,7 +71,7 @@ def pass_to_open_window(folder: DataFolder, request: LaunchRequest) -> bool:
     """
     if request == LaunchRequest():
         return False
-    with explained(folder.root):
+    with as_user_errors(folder.root):
         folder.require_own()
     return pass_on(folder.root, request)
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from app.base.folder import read_file, write_whole
+from app.base.folder import read_file, write_atomically
 from app.window.values.window_state import WindowState
 
 _MOST_BYTES: Final = 4_000_000
@@ -40,4 +40,4 @@ class WindowStateFile:
             DataFolderReadOnly: The data folder cannot be written to.
             DiskFull: The disk has no room.
         """
-        write_whole(self._path, json.dumps(state._asdict()))
+        write_atomically(self._path, json.dumps(state._asdict()))

@@ -20,7 +20,7 @@ from app.api.services.server_control import ServerControl
 from app.api.store import ApiClientStore
 from app.assistants.store.assistants import AssistantStore
 from app.assistants.store.prompts import PromptStore
-from app.base.errors import NothingKept
+from app.base.errors import CannotSave
 from app.base.folder import DataFolder
 from app.base.once import once
 from app.base.secrets import Secrets
@@ -69,7 +69,7 @@ from app.runtime.services.loaders import LlamaLoader, RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.servers.services import Servers
 from app.servers.store import ServerStore
-from app.settings.values.named import folders_named
+from app.settings.values.named import parse_folders
 from app.wiring.opening import OpenStores, open_data
 from app.wiring.vllm import LocalVllm, linux_inside, system
 from engines.llamacpp.packs import use_packs
@@ -163,7 +163,7 @@ class App:
             last.callback(self.knowledge.close)
             self.server.stop()
 
-    def _tidy(self) -> NothingKept | None:
+    def _tidy(self) -> CannotSave | None:
         """Remove what has expired or was left over; return why nothing can be written, or None."""
         try:
             self.opened.tidy()
@@ -172,7 +172,7 @@ class App:
             empty_trash(self.chats, self.forget_state, TRASH_DAYS)
             BranchStore(self.database).purge(TRASH_DAYS)
             self.opened.remove_unused_files()
-        except NothingKept as error:
+        except CannotSave as error:
             return error
         return None
 
@@ -351,7 +351,7 @@ class App:
     @once
     def _collection(self) -> FoundModels:
         def further() -> tuple[Path, ...]:
-            return folders_named(self.settings.read().model_folders)
+            return parse_folders(self.settings.read().model_folders)
 
         return FoundModels(local_places(), self.folder.models, further)
 
@@ -484,7 +484,7 @@ class App:
         vllm = self.vllm.loads(self.recommending.advised_depth)
         llama = self._llama_loader()
         runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoader(self._remote)})
-        runtime.requests.on_end(self.tracing.take)
+        runtime.requests.on_end(self.tracing.add)
         return runtime
 
     def _llama_loader(self) -> LlamaLoader:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.base.db import Database
-from app.base.errors import DatabaseDamaged, DiskFull, NothingKept
+from app.base.errors import CannotSave, DatabaseDamaged, DiskFull
 from app.base.folder import DataFolder
 from app.base.snapshots import Snapshots
 from app.base.units import MB
@@ -43,7 +43,7 @@ class OpenStores:
     chats: ChatStore
     chat_lists: ChatLists
     folders: FolderStore
-    hindered: NothingKept | None
+    hindered: CannotSave | None
 
     @cached_property
     def states(self) -> StateFolder:
@@ -81,7 +81,7 @@ def put_back(folder: DataFolder, copy: str) -> None:
     """Restore the copy of all chats that has this name. Raises AppError."""
     folder.prepare()
     snapshots = Snapshots(folder.snapshots, folder.database)
-    snapshots.restore(snapshots.named(copy), datetime.now().astimezone())
+    snapshots.restore(snapshots.find(copy), datetime.now().astimezone())
 
 
 def open_data(folder: DataFolder) -> OpenStores:
@@ -90,14 +90,14 @@ def open_data(folder: DataFolder) -> OpenStores:
     If nothing can be written, existing data is opened for reading. On a full disk, files that can
     be created again are removed first, so that there is room to delete something.
     """
-    hindered: NothingKept | None = None
+    hindered: CannotSave | None = None
     try:
         folder.prepare()
-    except NothingKept as error:
+    except CannotSave as error:
         if not folder.database.exists():
             raise
         if isinstance(error, DiskFull):
-            folder.make_room()
+            folder.free_space()
         hindered = error
     database = open_database(folder)
     return OpenStores(
@@ -107,7 +107,7 @@ def open_data(folder: DataFolder) -> OpenStores:
         ChatStore(database),
         ChatLists(database),
         FolderStore(database),
-        hindered or database.reads_only,
+        hindered or database.write_error,
     )
 
 

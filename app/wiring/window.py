@@ -150,7 +150,7 @@ class WindowApp:
     @cached_property
     def models(self) -> Models:
         """The list of models."""
-        self.settings.know_models(self._app.library.shelf.require_listed)
+        self.settings.set_model_check(self._app.library.shelf.require_listed)
         return Models(self._app.library, self._app.manager, self.tasks, self._app.advise)
 
     @cached_property

@@ -29,4 +29,4 @@ def draw(folder: Path, sizes: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]), [int(it) for it in sys.argv[2:]])
+    draw(Path(sys.argv[1]), [int(size) for size in sys.argv[2:]])

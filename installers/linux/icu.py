@@ -21,7 +21,7 @@ _ALIGNED = 16
 _PLACE = struct.Struct("<II")
 _COUNT = struct.Struct("<I")
 
-_KEPT = frozenset(
+_NEEDED = frozenset(
     "root.res en.res de.res icuver.res keyTypeData.res numberingSystems.res pool.res "
     "nfkc.nrm".split()
 )
@@ -50,73 +50,73 @@ def shorten(library: Path, work: Path) -> None:
         OSError: binutils are missing.
     """
     symbol = f"icudt{library.suffix.removeprefix('.')}_dat"
-    whole = library.read_bytes()
-    header, _ = _header(whole)
-    kept = {name: data for name, data in read(whole).items() if is_kept(name)}
-    data, code, object_file = (work / f"icu.{it}" for it in ("dat", "s", "o"))
-    data.write_bytes(written(header, kept))
+    content = library.read_bytes()
+    header, _ = _header(content)
+    tables = {name: data for name, data in tables_of(content).items() if is_needed(name)}
+    data, code, object_file = (work / f"icu.{suffix}" for suffix in ("dat", "s", "o"))
+    data.write_bytes(archive_of(header, tables))
     code.write_text(_SOURCE.format(symbol=symbol, data=data), encoding="utf-8")
-    made = work / library.name
+    result = work / library.name
     subprocess.run(["as", "-o", str(object_file), str(code)], check=True)
     subprocess.run(
-        ["ld", "-shared", "-z", "noexecstack", "-soname", library.name, "-o", str(made),
+        ["ld", "-shared", "-z", "noexecstack", "-soname", library.name, "-o", str(result),
          str(object_file)],
         check=True,
     )  # fmt: skip
     library.unlink()
-    made.replace(library)
+    result.replace(library)
 
 
-def is_kept(name: str) -> bool:
+def is_needed(name: str) -> bool:
     """Return whether Qt can use a table.
 
     Args:
         name: With the names of the archive and of the folder, if any, before it.
     """
     _, *folders, file = name.split("/")
-    return folders == ["coll"] if folders else file in _KEPT
+    return folders == ["coll"] if folders else file in _NEEDED
 
 
-def read(library: bytes) -> dict[str, bytes]:
+def tables_of(library: bytes) -> dict[str, bytes]:
     """Return the tables of a library by name. Raises ValueError."""
-    _, at = _header(library)
-    (count,) = _COUNT.unpack_from(library, at)
-    places = [_PLACE.unpack_from(library, at + 4 + 8 * it) for it in range(count)]
-    begins = [begin for _, begin in places]
+    _, offset = _header(library)
+    (count,) = _COUNT.unpack_from(library, offset)
+    places = [_PLACE.unpack_from(library, offset + 4 + 8 * number) for number in range(count)]
+    starts = [start for _, start in places]
     # The end of the last table is unknown, so it extends to the library's end; the excess is
     # harmless.
-    ends = [*begins[1:], len(library) - at]
-    found = {}
-    for (name, begin), end in zip(places, ends, strict=True):
-        text = library[at + name : library.index(b"\0", at + name)].decode("ascii")
-        found[text] = library[at + begin : at + end]
-    return found
+    ends = [*starts[1:], len(library) - offset]
+    tables = {}
+    for (name, start), end in zip(places, ends, strict=True):
+        text = library[offset + name : library.index(b"\0", offset + name)].decode("ascii")
+        tables[text] = library[offset + start : offset + end]
+    return tables
 
 
-def written(header: bytes, tables: Mapping[str, bytes]) -> bytes:
+def archive_of(header: bytes, tables: Mapping[str, bytes]) -> bytes:
     """Return an archive of tables, sorted by name because ICU searches them by bisection."""
     names = sorted(tables)
-    text, at = bytearray(), _COUNT.size + _PLACE.size * len(names)
+    text, offset = bytearray(), _COUNT.size + _PLACE.size * len(names)
     for name in names:
         text += f"{name}\0".encode("ascii")
-    begin = _up(at + len(text))
+    data_start = _up(offset + len(text))
     places, body = bytearray(_COUNT.pack(len(names))), bytearray()
     for name in names:
-        places += _PLACE.pack(at, begin + len(body))
-        at += len(name) + 1
+        places += _PLACE.pack(offset, data_start + len(body))
+        offset += len(name) + 1
         body += tables[name] + bytes(_up(len(tables[name])) - len(tables[name]))
-    filled = bytes(begin - len(places) - len(text))
-    return header + bytes(places) + bytes(text) + filled + bytes(body)
+    padding = bytes(data_start - len(places) - len(text))
+    return header + bytes(places) + bytes(text) + padding + bytes(body)
 
 
 def _header(library: bytes) -> tuple[bytes, int]:
     """Return the archive's header, and the offset of the list after it. Raises ValueError."""
-    begin = library.find(_MARK + b"\x14\0")
-    if begin < 2 or library[begin + 10 : begin + 14] != _FORMAT:
-        raise ValueError("This is no library of ICU's tables.")
-    begin -= 2
-    (size,) = struct.unpack_from("<H", library, begin)
-    return library[begin : begin + size], begin + size
+    start = library.find(_MARK + b"\x14\0")
+    if start < 2 or library[start + 10 : start + 14] != _FORMAT:
+        raise ValueError("This is not a library of ICU's tables.")
+    start -= 2
+    (size,) = struct.unpack_from("<H", library, start)
+    return library[start : start + size], start + size
 
 
 def _up(size: int) -> int:

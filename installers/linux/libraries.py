@@ -58,15 +58,15 @@ def needed(bundle: Path) -> dict[str, set[str]]:
 
     Raises OSError if readelf of binutils is missing.
     """
-    files = [it for it in sorted(bundle.rglob("*")) if is_elf(it)]
-    held = {it.name for it in files}
-    found: dict[str, set[str]] = {}
+    files = [path for path in sorted(bundle.rglob("*")) if is_elf(path)]
+    contained = {path.name for path in files}
+    users: dict[str, set[str]] = {}
     for file in files:
         command = ["readelf", "--wide", "--dynamic", str(file)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        for name in set(_NEEDED.findall(said)) - held:
-            found.setdefault(name, set()).add(file.relative_to(bundle).as_posix())
-    return found
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for name in set(_NEEDED.findall(output)) - contained:
+            users.setdefault(name, set()).add(file.relative_to(bundle).as_posix())
+    return users
 
 
 def unexpected(bundle: Path) -> set[str]:
@@ -76,7 +76,7 @@ def unexpected(bundle: Path) -> set[str]:
 
 def debian_packages(libraries: Iterable[str]) -> list[str]:
     """Return the packages of Debian and Ubuntu that contain these libraries."""
-    return sorted({PACKAGES[it] for it in libraries if it in PACKAGES})
+    return sorted({PACKAGES[library] for library in libraries if library in PACKAGES})
 
 
 def is_elf(path: Path) -> bool:
@@ -96,10 +96,10 @@ def strip(bundle: Path) -> None:
     """
     if (program := shutil.which("strip")) is None:
         return
-    for path in sorted(it for it in (bundle / "_internal").rglob("*.so*") if is_elf(it)):
-        beside = path.parent.name.endswith(".libs") or _HASHED.search(path.name)
-        laid_out = path.parent.name != "PIL" and b"$ORIGIN" in path.read_bytes()
-        if not beside and not laid_out:
+    for path in sorted(path for path in (bundle / "_internal").rglob("*.so*") if is_elf(path)):
+        is_bundled_copy = path.parent.name.endswith(".libs") or _HASHED.search(path.name)
+        has_origin = path.parent.name != "PIL" and b"$ORIGIN" in path.read_bytes()
+        if not is_bundled_copy and not has_origin:
             subprocess.run([program, "--strip-unneeded", str(path)], check=True)
 
 
@@ -111,7 +111,9 @@ def share_xcb(bundle: Path) -> None:
     """
     for path in bundle.glob("_internal/PIL/_imaging.*.so"):
         data = path.read_bytes()
-        path.write_bytes(_OWN_XCB.sub(lambda it: b"libxcb.so.1".ljust(len(it[0]), b"\0"), data))
+        path.write_bytes(
+            _OWN_XCB.sub(lambda match: b"libxcb.so.1".ljust(len(match[0]), b"\0"), data)
+        )
     for pattern in ("libxcb-*.so.1*", "libXau-*.so.6*"):
         for path in bundle.glob(f"_internal/pillow.libs/{pattern}"):
             path.unlink()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from installers.build_error import BuildError
 from installers.linux import libraries
-from installers.linux.tree import ID, ROOT, filled, make_share, packed, write
+from installers.linux.tree import ID, ROOT, fill_in, gzipped, make_share, write
 
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -30,16 +30,16 @@ _FILTERS = [*_JUMPS, {"id": lzma.FILTER_LZMA2, "preset": 9}]
 def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
     """Make an archive of a folder with `install.sh`, which does not need root."""
     name = _name(version)
-    tree = _emptied(bundle, "tar")
+    tree = _empty_folder(bundle, "tar")
     top = tree / name
     shutil.copytree(bundle, top / "program", symlinks=True)
     make_share(top / "share", bundle, python_of(bundle), version, seconds)
-    write(top / "install.sh", filled("install.sh", {}))
+    write(top / "install.sh", fill_in("install.sh", {}))
     (top / "install.sh").chmod(0o755)
     shutil.copyfile(ROOT / "LICENSE", top / "LICENSE")
-    made = into / f"{name}.tar.xz"
+    package = into / f"{name}.tar.xz"
     with (
-        lzma.open(made, "wb", filters=_FILTERS) as packed_file,
+        lzma.open(package, "wb", filters=_FILTERS) as packed_file,
         tarfile.open(fileobj=packed_file, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         for path in [top, *sorted(top.rglob("*"))]:
@@ -47,23 +47,23 @@ def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
                 path,
                 path.relative_to(tree).as_posix(),
                 recursive=False,
-                filter=lambda it: _owned_by_root(it, seconds),
+                filter=lambda entry: _owned_by_root(entry, seconds),
             )
-    return made
+    return package
 
 
 def make_deb(bundle: Path, into: Path, version: str, seconds: int) -> Path:
     """Make a package for Debian and Ubuntu, without scripts: the system's triggers suffice."""
     tree = _system_tree(bundle, "deb", version, seconds)
     doc = tree / "usr/share/doc/hearth"
-    write(doc / "copyright", filled("copyright", {}))
+    write(doc / "copyright", fill_in("copyright", {}))
     changes = (ROOT / "CHANGELOG.md").read_bytes()
-    write(doc / "changelog.gz", packed(changes))
+    write(doc / "changelog.gz", gzipped(changes))
     # Debian looks for these in a folder of its own.
     zsh = tree / "usr/share/zsh"
     (zsh / "site-functions").rename(zsh / "vendor-completions")
     architecture = _DEBIAN[platform.machine()]
-    control = filled(
+    control = fill_in(
         "control",
         {
             "@VERSION@": version,
@@ -73,31 +73,31 @@ def make_deb(bundle: Path, into: Path, version: str, seconds: int) -> Path:
         },
     )
     write(tree / "DEBIAN/control", control)
-    _timed(tree, seconds)
-    made = into / f"hearth_{version}_{architecture}.deb"
+    _normalise(tree, seconds)
+    package = into / f"hearth_{version}_{architecture}.deb"
     words = ["dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--threads-max=1", "--build"]
-    _run([*words, str(tree), str(made)], seconds)
-    return made
+    _run([*words, str(tree), str(package)], seconds)
+    return package
 
 
 def make_rpm(bundle: Path, into: Path, version: str, seconds: int) -> Path:
     """Make a package for Fedora, openSUSE and similar systems."""
     tree = _system_tree(bundle, "rpm", version, seconds)
-    shutil.copyfile(ROOT / "LICENSE", _made(tree / "usr/share/licenses/hearth") / "LICENSE")
-    _timed(tree, seconds)
-    needs = sorted(libraries.needed(bundle).keys() & libraries.PACKAGES.keys())
+    shutil.copyfile(ROOT / "LICENSE", _created(tree / "usr/share/licenses/hearth") / "LICENSE")
+    _normalise(tree, seconds)
+    required = sorted(libraries.needed(bundle).keys() & libraries.PACKAGES.keys())
     machine = platform.machine()
-    spec = filled(
+    spec = fill_in(
         "hearth.rpm.spec",
         {
             "@VERSION@": version,
             "@ARCHITECTURE@": machine,
             "@TREE@": str(tree),
-            "@REQUIRES@": "\n".join(f"Requires: {it}()(64bit)" for it in needs),
-            "@FILES@": "\n".join(_listed(tree)),
+            "@REQUIRES@": "\n".join(f"Requires: {library}()(64bit)" for library in required),
+            "@FILES@": "\n".join(_file_list(tree)),
         },
     )
-    top = _emptied(bundle, "rpmbuild")
+    top = _empty_folder(bundle, "rpmbuild")
     write(top / "hearth.spec", spec)
     _run(
         ["rpmbuild", "-bb", "--quiet", "--target", machine, "--define", f"_topdir {top}",
@@ -111,20 +111,20 @@ def make_rpm(bundle: Path, into: Path, version: str, seconds: int) -> Path:
 def make_appimage(bundle: Path, into: Path, version: str, seconds: int) -> Path:
     """Make an AppImage, a single executable file. Raises BuildError without appimagetool."""
     tree = _system_tree(bundle, "Hearth.AppDir", version, seconds)
-    write(tree / "AppRun", filled("AppRun", {}))
+    write(tree / "AppRun", fill_in("AppRun", {}))
     (tree / "AppRun").chmod(0o755)
     shutil.copyfile(tree / f"usr/share/applications/{ID}.desktop", tree / f"{ID}.desktop")
     shutil.copyfile(tree / f"usr/share/icons/hicolor/256x256/apps/{ID}.png", tree / f"{ID}.png")
     (tree / ".DirIcon").symlink_to(f"{ID}.png")
-    _timed(tree, seconds)
+    _normalise(tree, seconds)
     tool = shutil.which("appimagetool")
     if tool is None:
         raise BuildError(
             f"appimagetool is missing, which makes an AppImage of a folder. It lies in {tree}."
         )
-    made = into / f"hearth-{version}-{platform.machine()}.AppImage"
-    _run([tool, "--no-appstream", str(tree), str(made)], seconds)
-    return made
+    package = into / f"hearth-{version}-{platform.machine()}.AppImage"
+    _run([tool, "--no-appstream", str(tree), str(package)], seconds)
+    return package
 
 
 def make_flatpak(_: Path, into: Path, version: str, __: int) -> Path:
@@ -137,9 +137,9 @@ def make_flatpak(_: Path, into: Path, version: str, __: int) -> Path:
         raise BuildError("There is no archive to pack yet: build the target `tar` first.")
     with archive.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    made = into / f"{ID}.yaml"
-    write(made, filled(made.name, {"@ARCHIVE@": archive.name, "@SHA256@": sha256}))
-    return made
+    manifest = into / f"{ID}.yaml"
+    write(manifest, fill_in(manifest.name, {"@ARCHIVE@": archive.name, "@SHA256@": sha256}))
+    return manifest
 
 
 PACKAGES: Mapping[str, Callable[[Path, Path, str, int], Path]] = {
@@ -163,25 +163,25 @@ def _name(version: str) -> str:
 
 def _system_tree(bundle: Path, name: str, version: str, seconds: int) -> Path:
     """Create the tree of files that a system package installs."""
-    tree = _emptied(bundle, name)
+    tree = _empty_folder(bundle, name)
     shutil.copytree(bundle, tree / "usr/lib/hearth", symlinks=True)
-    _made(tree / "usr/bin").joinpath("hearth").symlink_to("../lib/hearth/hearth")
+    _created(tree / "usr/bin").joinpath("hearth").symlink_to("../lib/hearth/hearth")
     make_share(tree / "usr/share", bundle, python_of(bundle), version, seconds)
     return tree
 
 
-def _emptied(bundle: Path, name: str) -> Path:
+def _empty_folder(bundle: Path, name: str) -> Path:
     folder = bundle.parents[1] / name
     shutil.rmtree(folder, ignore_errors=True)
-    return _made(folder)
+    return _created(folder)
 
 
-def _made(folder: Path) -> Path:
+def _created(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def _timed(tree: Path, seconds: int) -> None:
+def _normalise(tree: Path, seconds: int) -> None:
     """Give all files the same time, and modes that do not depend on the builder."""
     for path in [tree, *tree.rglob("*")]:
         if path.is_dir() and not path.is_symlink():
@@ -202,11 +202,13 @@ def _owned_by_root(entry: tarfile.TarInfo, seconds: int) -> tarfile.TarInfo:
 
 def _kilobytes(tree: Path) -> int:
     """Return the disk space of the files in kilobytes, as Debian counts it."""
-    sizes = (it.lstat().st_size for it in tree.rglob("*") if it.is_file() or it.is_symlink())
+    sizes = (
+        file.lstat().st_size for file in tree.rglob("*") if file.is_file() or file.is_symlink()
+    )
     return sum(-(-size // 1024) for size in sizes)
 
 
-def _listed(tree: Path) -> Iterator[str]:
+def _file_list(tree: Path) -> Iterator[str]:
     """Yield the files of an .rpm, and the folders that belong only to Hearth."""
     for path in sorted(tree.rglob("*")):
         name = f"/{path.relative_to(tree).as_posix()}"

@@ -64,14 +64,14 @@ def wheel(work: Path) -> Path:
     parts = (sys.version, platform.machine(), wanted, _OLD_NAMES, tools)
     folder = work / f"numpy-{hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
     if not folder.is_dir():
-        begun = folder.with_suffix(".part")
-        shutil.rmtree(begun, ignore_errors=True)
-        begun.mkdir(parents=True)
-        (begun / "numpy.txt").write_text(wanted, encoding="utf-8")
-        (begun / "old_names.h").write_text(_OLD_NAMES, encoding="utf-8")
-        compile_wheel(begun)
-        _forget_place(next(begun.glob("*.whl")))
-        begun.replace(folder)
+        partial = folder.with_suffix(".part")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        (partial / "numpy.txt").write_text(wanted, encoding="utf-8")
+        (partial / "old_names.h").write_text(_OLD_NAMES, encoding="utf-8")
+        compile_wheel(partial)
+        _remove_path(next(partial.glob("*.whl")))
+        partial.replace(folder)
     return next(folder.glob("*.whl"))
 
 
@@ -81,8 +81,8 @@ def requirements() -> Iterator[str]:
     # Inside the source, so that the compiled files name their sources in the same way everywhere.
     words = ["build-dir=build", "install-args=--tags=runtime,python-runtime"]
     settings += [f"-D{language}_args=--include=old_names.h" for language in ("c", "cpp")]
-    words += [f"setup-args={it}" for it in settings]
-    options = " ".join(f"--config-settings={shlex.quote(it)}" for it in words)
+    words += [f"setup-args={setting}" for setting in settings]
+    options = " ".join(f"--config-settings={shlex.quote(setting)}" for setting in words)
     for entry in _ENTRY.findall(_APP.read_text(encoding="utf-8")):
         yield f"{entry} \\\n    {options}\n"
 
@@ -92,11 +92,17 @@ def compile_wheel(folder: Path) -> None:
     tools = folder / "tools"
     python = str(tools / "bin" / "python")
     pip = [python, "-I", "-m", "pip", "--disable-pip-version-check"]
-    get = ["install", "--quiet", "--only-binary=:all:", "--no-deps", "--require-hashes"]
+    install_options = ["install", "--quiet", "--only-binary=:all:", "--no-deps", "--require-hashes"]
     # pip's cache can have a wheel that was compiled with other options.
-    make = ["wheel", "--quiet", "--no-cache-dir", "--no-binary=:all:", "--no-deps"]
-    make += ["--require-hashes"]
-    make += ["--no-build-isolation", "--wheel-dir", str(folder), "-r", str(folder / "numpy.txt")]
+    wheel_options = ["wheel", "--quiet", "--no-cache-dir", "--no-binary=:all:", "--no-deps"]
+    wheel_options += ["--require-hashes"]
+    wheel_options += [
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        "-r",
+        str(folder / "numpy.txt"),
+    ]
     settings = {
         "CPATH": str(folder),
         "PATH": os.pathsep.join([str(tools / "bin"), os.environ["PATH"]]),
@@ -106,22 +112,22 @@ def compile_wheel(folder: Path) -> None:
     }
     for command in (
         [sys.executable, "-m", "venv", str(tools)],
-        [*pip, *get, "-r", str(_TOOLS)],
-        [*pip, *make],
+        [*pip, *install_options, "-r", str(_TOOLS)],
+        [*pip, *wheel_options],
     ):
         if subprocess.run(command, env=os.environ | settings, check=False).returncode:
             raise BuildError(
-                "numpy could not be compiled; what is missing is said above. It takes a C++ "
-                "compiler, Python's headers, and numpy's source package from pip's index."
+                "numpy could not be compiled; the output above says why. It needs a C++ compiler, "
+                "Python's headers, and numpy's source package from pip's index."
             )
     shutil.rmtree(tools)
 
 
-def _forget_place(wheel: Path) -> None:
+def _remove_path(wheel: Path) -> None:
     """Remove the path of the compiling Python from a wheel; numpy records it in a module."""
     with zipfile.ZipFile(wheel) as archive:
-        files = [(it, archive.read(it)) for it in archive.infolist()]
+        files = [(entry, archive.read(entry)) for entry in archive.infolist()]
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry, data in files:
-            told = entry.filename == "numpy/__config__.py"
-            archive.writestr(entry, _PLACE.sub(rb'\1"python"', data) if told else data)
+            is_config = entry.filename == "numpy/__config__.py"
+            archive.writestr(entry, _PLACE.sub(rb'\1"python"', data) if is_config else data)

@@ -33,16 +33,16 @@ def make_share(share: Path, bundle: Path, python: Path, version: str, seconds: i
     """
     day = time.strftime("%Y-%m-%d", time.gmtime(seconds))
     words = {"@VERSION@": version, "@DATE@": day}
-    write(share / f"applications/{ID}.desktop", filled(f"{ID}.desktop", {}))
-    write(share / f"metainfo/{ID}.metainfo.xml", filled(f"{ID}.metainfo.xml", words))
-    write(share / f"mime/packages/{ID}.xml", filled(f"{ID}.mime.xml", {}))
+    write(share / f"applications/{ID}.desktop", fill_in(f"{ID}.desktop", {}))
+    write(share / f"metainfo/{ID}.metainfo.xml", fill_in(f"{ID}.metainfo.xml", words))
+    write(share / f"mime/packages/{ID}.xml", fill_in(f"{ID}.mime.xml", {}))
     _make_icons(share / "icons/hicolor", python)
-    for shell, place in _COMPLETIONS.items():
-        write(share / place, said(bundle, "completion", shell))
-    write(share / "man/man1/hearth.1.gz", packed(said(bundle, "completion", "man")))
+    for shell, target in _COMPLETIONS.items():
+        write(share / target, output_of(bundle, "completion", shell))
+    write(share / "man/man1/hearth.1.gz", gzipped(output_of(bundle, "completion", "man")))
 
 
-def filled(name: str, words: Mapping[str, str]) -> bytes:
+def fill_in(name: str, words: Mapping[str, str]) -> bytes:
     """Return a template of `files` with its placeholders filled in."""
     text = (FILES / name).read_text(encoding="utf-8")
     for blank, word in words.items():
@@ -56,12 +56,12 @@ def write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def packed(data: bytes) -> bytes:
+def gzipped(data: bytes) -> bytes:
     """Return data compressed with gzip, without a time or a name."""
     return gzip.compress(data, mtime=0)
 
 
-def said(bundle: Path, *words: str) -> bytes:
+def output_of(bundle: Path, *words: str) -> bytes:
     """Return the output of the bundle's own command, so that it matches its options.
 
     Raises CalledProcessError.
@@ -74,15 +74,15 @@ def said(bundle: Path, *words: str) -> bytes:
 
 def _make_icons(hicolor: Path, python: Path) -> None:
     """Draw the icon in all sizes, and copy the drawing itself."""
-    drawn = hicolor / "drawn"
-    drawn.mkdir(parents=True)
+    temporary = hicolor / "drawn"
+    temporary.mkdir(parents=True)
     script = Path(__file__).with_name("draw_icon.py")
-    subprocess.run([str(python), "-P", str(script), str(drawn), *map(str, SIZES)], check=True)
-    for picture in drawn.glob("*.png"):
-        place = hicolor / f"{picture.stem}x{picture.stem}" / "apps" / f"{ID}.png"
-        place.parent.mkdir(parents=True)
-        picture.rename(place)
-    drawn.rmdir()
+    subprocess.run([str(python), "-P", str(script), str(temporary), *map(str, SIZES)], check=True)
+    for picture in temporary.glob("*.png"):
+        target = hicolor / f"{picture.stem}x{picture.stem}" / "apps" / f"{ID}.png"
+        target.parent.mkdir(parents=True)
+        picture.rename(target)
+    temporary.rmdir()
     drawing = ROOT / "resources" / "icons" / "hearth.svg"
     (hicolor / "scalable" / "apps").mkdir(parents=True)
     shutil.copyfile(drawing, hicolor / "scalable" / "apps" / f"{ID}.svg")

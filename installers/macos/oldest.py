@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 _UNIVERSAL: Final = 0xCAFEBABE
-_ONE: Final = b"\xcf\xfa\xed\xfe"
+_SINGLE: Final = b"\xcf\xfa\xed\xfe"
 """The first bytes of a file with code for several processors, and for one (64 bits)."""
 _VERSION_MIN_MACOS: Final = 0x24
 _BUILD_VERSION: Final = 0x32
@@ -32,15 +32,17 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("app", type=Path, metavar="APP")
     parser.add_argument("--list", action="store_true", help="print the files with code")
     args = parser.parse_args(words)
-    found = sorted(code_in(args.app), key=lambda it: (-len(it.parts), it))
+    files = sorted(code_in(args.app), key=lambda file: (-len(file.parts), file))
     if args.list:
-        print("\n".join(map(str, found)))
+        print("\n".join(map(str, files)))
         return 0
     info = plistlib.loads((args.app / "Contents" / "Info.plist").read_bytes())
     promised = version_of(info["LSMinimumSystemVersion"])
-    newer = {it: needs for it in found if (needs := needed(it.read_bytes())) > promised}
-    for path, needs in newer.items():
-        print(f"{path} needs macOS {needs[0]}.{needs[1]}", file=sys.stderr)
+    newer = {
+        file: version for file in files if (version := needed_version(file.read_bytes())) > promised
+    }
+    for path, version in newer.items():
+        print(f"{path} needs macOS {version[0]}.{version[1]}", file=sys.stderr)
     if newer:
         print(
             f"The app promises to run on macOS {promised[0]}.{promised[1]}. Build it on an older "
@@ -65,28 +67,28 @@ def code_in(folder: Path) -> Iterator[Path]:
                     yield path
 
 
-def _is_code(begin: bytes) -> bool:
-    if begin[:4] == _ONE:
+def _is_code(first_bytes: bytes) -> bool:
+    if first_bytes[:4] == _SINGLE:
         return True
-    if len(begin) < 8:
+    if len(first_bytes) < 8:
         return False
-    kind, processors = struct.unpack(">II", begin)
+    kind, processors = struct.unpack(">II", first_bytes)
     return kind == _UNIVERSAL and processors <= _MOST_PROCESSORS
 
 
-def needed(data: bytes) -> Version:
+def needed_version(data: bytes) -> Version:
     """Return the macOS that a file needs, the newest of its parts; (0, 0) if it does not say."""
-    if data[:4] == _ONE:
-        return _needed_of_one(data)
+    if data[:4] == _SINGLE:
+        return _needed_of_single(data)
     _, count = struct.unpack_from(">II", data)
     # For each processor: two numbers that name it, the code's offset, its size, and its alignment.
     parts = (struct.unpack_from(">IIIII", data, 8 + 20 * number) for number in range(count))
     return max(
-        (_needed_of_one(data[at : at + size]) for _, _, at, size, _ in parts), default=(0, 0)
+        (_needed_of_single(data[at : at + size]) for _, _, at, size, _ in parts), default=(0, 0)
     )
 
 
-def _needed_of_one(data: bytes) -> Version:
+def _needed_of_single(data: bytes) -> Version:
     (commands,) = struct.unpack_from("<I", data, 16)
     at = 32
     for _ in range(commands):

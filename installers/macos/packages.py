@@ -17,23 +17,23 @@ def make_dmg(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # n
 
     Signatures contain the time of signing, so two images are never the same.
     """
-    made = into / f"hearth-{version}-macos-{platform.machine()}.dmg"
+    image = into / f"hearth-{version}-macos-{platform.machine()}.dmg"
     app = bundle.parent / "Hearth.app"
-    add_what_tells(bundle, app)
-    subprocess.run(["bash", str(FOLDER / "make_dmg.sh"), str(app), str(made)], check=True)
-    return made
+    add_documents(bundle, app)
+    subprocess.run(["bash", str(FOLDER / "make_dmg.sh"), str(app), str(image)], check=True)
+    return image
 
 
-def add_what_tells(bundle: Path, app: Path) -> None:
+def add_documents(bundle: Path, app: Path) -> None:
     """Copy the bill of materials and the licences, added to the bundle later, into the app."""
     resources = app / "Contents" / "Resources"
     inside = bundle / "_internal"
-    beside = [it for it in bundle.iterdir() if it.is_file() and it.name != "hearth"]
-    for path in [*beside, *(inside / "resources").rglob("*")]:
-        place = resources / path.relative_to(bundle if path in beside else inside)
-        if path.is_file() and not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)
+    loose = [path for path in bundle.iterdir() if path.is_file() and path.name != "hearth"]
+    for path in [*loose, *(inside / "resources").rglob("*")]:
+        target = resources / path.relative_to(bundle if path in loose else inside)
+        if path.is_file() and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
 
 
 PACKAGES: Final[Mapping[str, Callable[[Path, Path, str, int], Path]]] = {"dmg": make_dmg}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 NAMES = ("cpu", "vulkan", "metal", "cuda")
-USUAL = "metal" if sys.platform == "darwin" else "cpu"
+DEFAULT = "metal" if sys.platform == "darwin" else "cpu"
 """The default. On a Mac llama-cpp-python builds for Metal by itself."""
 LEAST_HEADER = 272
 """The lowest VK_HEADER_VERSION of Vulkan's headers that llama.cpp can be built with."""
@@ -28,7 +28,7 @@ MODULES = {
 NCCL is for several cards at once; a CUDA module built with it would load only where NCCL is
 installed.
 """
-HERE = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent
 COMMON = [
     "-DLLAVA_BUILD=ON",
     "-DLLAMA_OPENSSL=OFF",
@@ -39,69 +39,70 @@ COMMON = [
     "-DCMAKE_INSTALL_INCLUDEDIR=llama_cpp/include",
 ]
 """CMake's flags for every build of llama.cpp here."""
-GET = {
+ADVICE = {
     "vulkan": "On Debian and Ubuntu, `bash installers/vulkan/build.sh` gets what is missing; "
     "elsewhere install the Vulkan SDK.",
     "cuda": "Install NVIDIA's CUDA toolkit, and put its nvcc on the PATH.",
-    "metal": "Metal is for macOS: take --backend vulkan, or --backend auto.",
+    "metal": "Metal is for macOS: use --backend vulkan or --backend auto.",
 }
 
 
-def chosen(option: str, words: Sequence[str]) -> tuple[str | None, list[str]]:
+def split_option(option: str, words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Split a leading option off; return its value, None without it, and the other words."""
-    first, rest = (words[0] if words else ""), list(words[1:])
-    if first == option:
-        return (rest[0] if rest else ""), rest[1:]
-    if first.startswith(f"{option}="):
-        return first.partition("=")[2], rest
+    first_word, remaining = (words[0] if words else ""), list(words[1:])
+    if first_word == option:
+        return (remaining[0] if remaining else ""), remaining[1:]
+    if first_word.startswith(f"{option}="):
+        return first_word.partition("=")[2], remaining
     return None, list(words)
 
 
-def kept(cache: Path) -> str:
+def stored(cache: Path) -> str:
     """Return the chosen back end, or the default."""
-    name = named(cache) or USUAL
-    return name if name in NAMES else USUAL
+    name = last_named(cache) or DEFAULT
+    return name if name in NAMES else DEFAULT
 
 
-def named(cache: Path) -> str:
-    """Return the back end that the user named last; "" if none."""
+def last_named(cache: Path) -> str:
+    """Return the back end that the user chose last; "" if none."""
     file = cache / "backend"
     return file.read_text(encoding="utf-8").strip() if file.exists() else ""
 
 
-def keep(cache: Path, name: str) -> None:
+def store(cache: Path, name: str) -> None:
     """Store the choice; "" removes it."""
     cache.mkdir(exist_ok=True)
-    new = cache / "backend.new"
-    new.write_text(name, encoding="utf-8")
-    new.replace(cache / "backend")
+    new_file = cache / "backend.new"
+    new_file.write_text(name, encoding="utf-8")
+    new_file.replace(cache / "backend")
 
 
 def best(cache: Path) -> tuple[str, str]:
     """Return the best back end that the tools here can build, and a sentence that says so."""
     if sys.platform == "darwin":
         return "metal", "llama.cpp is built for Metal and the processor."
-    lacks = {name: lack(name, cache) for name in ("cuda", "vulkan")}
+    missing = {name: missing_tools(name, cache) for name in ("cuda", "vulkan")}
     if not shutil.which("nvidia-smi"):
-        lacks["cuda"] = lacks["cuda"] or "No NVIDIA driver is here."
-    for name, missing in lacks.items():
-        if not missing:
+        missing["cuda"] = missing["cuda"] or "There is no NVIDIA driver."
+    for name, sentence in missing.items():
+        if not sentence:
             return name, f"llama.cpp is built for {name.upper() if name == 'cuda' else 'Vulkan'}."
-    return "cpu", f"llama.cpp is built for the processor alone. {' '.join(lacks.values())}"
+    return "cpu", f"llama.cpp is built for the processor alone. {' '.join(missing.values())}"
 
 
-def lack(name: str, cache: Path) -> str:
+def missing_tools(name: str, cache: Path) -> str:
     """Say what is missing to build for a back end, as a sentence; "" if nothing is."""
     if name == "cuda":
-        return "" if nvcc() else "CUDA's compiler, nvcc, is not here."
+        return "" if nvcc() else "CUDA's compiler, nvcc, is missing."
     if name == "metal":
-        return "" if sys.platform == "darwin" else "This is no Mac."
+        return "" if sys.platform == "darwin" else "This is not a Mac."
     if name == "vulkan":
         if not glslc(cache):
-            return "Vulkan's shader compiler, glslc, is not here."
-        found = max((header_version(folder) for folder in header_folders(cache)), default=0)
-        if found < LEAST_HEADER:
-            return f"Vulkan's headers are {f'of version {found}, too old' if found else 'missing'}."
+            return "Vulkan's shader compiler, glslc, is missing."
+        version = max((header_version(folder) for folder in header_folders(cache)), default=0)
+        if version < LEAST_HEADER:
+            state = f"of version {version}, too old" if version else "missing"
+            return f"Vulkan's headers are {state}."
     return ""
 
 
@@ -130,8 +131,8 @@ def header_version(folder: Path) -> int:
         text = (folder / "vulkan" / "vulkan_core.h").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return 0
-    found = re.search(r"^#define VK_HEADER_VERSION (\d+)", text, re.MULTILINE)
-    return int(found[1]) if found else 0
+    match = re.search(r"^#define VK_HEADER_VERSION (\d+)", text, re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def flags(name: str) -> list[str]:
@@ -141,7 +142,7 @@ def flags(name: str) -> list[str]:
     built for AVX2, one module is built for each kind of processor, and llama.cpp loads the best
     one.
     """
-    if name == USUAL:
+    if name == DEFAULT:
         return []
     if name == "cpu":
         return [NO_METAL]
@@ -151,7 +152,7 @@ def flags(name: str) -> list[str]:
     return modules
 
 
-def places(name: str, cache: Path) -> list[str]:
+def local_flags(name: str, cache: Path) -> list[str]:
     """Return CMake's flags that depend on where things are on this computer."""
     if name == "vulkan":
         newest = max(header_folders(cache), key=header_version)
@@ -160,10 +161,10 @@ def places(name: str, cache: Path) -> list[str]:
     if name == "cuda":
         # For the cards in this computer; without one, for all that the toolkit knows, which is
         # slow.
-        here = ["-DCMAKE_CUDA_ARCHITECTURES=native"] if shutil.which("nvidia-smi") else []
-        return [f"-DCMAKE_CUDA_COMPILER={Path(nvcc() or 'nvcc').as_posix()}", *here]
+        architectures = ["-DCMAKE_CUDA_ARCHITECTURES=native"] if shutil.which("nvidia-smi") else []
+        return [f"-DCMAKE_CUDA_COMPILER={Path(nvcc() or 'nvcc').as_posix()}", *architectures]
     if name == "cpu" and sys.platform == "darwin":
-        return [f"-DCMAKE_PROJECT_INCLUDE_BEFORE={(HERE / 'no_metal.cmake').as_posix()}"]
+        return [f"-DCMAKE_PROJECT_INCLUDE_BEFORE={(FOLDER / 'no_metal.cmake').as_posix()}"]
     return []
 
 

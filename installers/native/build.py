@@ -29,7 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import run
-from installers.native import backends, telling, wheels
+from installers.native import backends, progress, wheels
 
 WORK = run.CACHE / "portable"
 ENVIRONMENT = WORK / "environment"
@@ -41,7 +41,7 @@ TOOLS = (
     "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
     "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
 )
-ALONE = """
+MODULE_FLAGS = """
     -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
     -DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON -DGGML_BACKEND_DL=ON -DGGML_NATIVE=OFF -DGGML_CPU=OFF
     -DLLAMA_BUILD_COMMON=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_APP=OFF
@@ -53,62 +53,62 @@ ALONE = """
 
 def main(words: Sequence[str]) -> int:
     """Make the wheel or the pack; return the exit status."""
-    options = parsed(words)
+    options = parse_options(words)
     try:
-        require(options.pack, vulkan=not options.without_vulkan)
-        with run.alone_in_this_folder():
-            work = prepared()
+        require_tools(options.pack, vulkan=not options.without_vulkan)
+        with run.folder_lock():
+            work = prepare()
             if options.pack:
-                made = build_pack(options.pack, options.cards, work, options.out)
+                result = build_pack(options.pack, options.cards, work, options.out)
             else:
-                made = build_wheel(work, options.out, vulkan=not options.without_vulkan)
+                result = build_wheel(work, options.out, vulkan=not options.without_vulkan)
     except (run.SetupError, OSError) as error:
-        advice = "" if isinstance(error, run.SetupError) else f"\n{telling.remedy(str(error))}"
+        advice = "" if isinstance(error, run.SetupError) else f"\n{progress.remedy(str(error))}"
         run.say(f"\nNothing was made.\n{error}{advice}")
         return 1
     except KeyboardInterrupt:
-        run.say("\nStopped. The next run goes on from here.")
+        run.say("\nStopped. The next run continues from here.")
         return 130
-    print(made)
+    print(result)
     return 0
 
 
-def parsed(words: Sequence[str]) -> argparse.Namespace:
+def parse_options(words: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; this module's docstring is the help's text."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--out", type=Path, default=run.DIST, help="where it goes")
-    parser.add_argument("--without-vulkan", action="store_true", help="for processors alone")
-    parser.add_argument("--pack", choices=PACKS, help="make this module alone, as a pack")
+    parser.add_argument("--out", type=Path, default=run.DIST, help="the folder for the result")
+    parser.add_argument("--without-vulkan", action="store_true", help="build for processors only")
+    parser.add_argument("--pack", choices=PACKS, help="make only this module, as a pack")
     parser.add_argument(
         "--cards",
         default="",
-        help="CUDA's numbers for the cards that its pack is for, as 86;120; without, for all",
+        help="CUDA's numbers of the cards that its pack is for, such as 86;120; by default all",
     )
     return parser.parse_args(words)
 
 
-def require(pack: str | None, *, vulkan: bool) -> None:
+def require_tools(pack: str | None, *, vulkan: bool) -> None:
     """Raise SetupError if a tool is missing, before anything takes an hour."""
-    wanted = pack or ("vulkan" if vulkan and sys.platform != "darwin" else "")
-    lack = backends.lack(wanted, run.CACHE)
-    if lack:
-        get = TOOLS if wanted == "vulkan" and not pack else backends.GET[wanted]
-        raise run.SetupError(f"{lack} {get}")
+    backend = pack or ("vulkan" if vulkan and sys.platform != "darwin" else "")
+    missing = backends.missing_tools(backend, run.CACHE)
+    if missing:
+        advice = TOOLS if backend == "vulkan" and not pack else backends.ADVICE[backend]
+        raise run.SetupError(f"{missing} {advice}")
     run.require_tools(compiling=True)
 
 
-def prepared() -> Path:
+def prepare() -> Path:
     """Create the build environment, and download the source; return the folder that contains it."""
     lock = run.LOCKS / "build.txt"
-    done, digest = ENVIRONMENT / "made", hashlib.sha256(lock.read_bytes()).hexdigest()
-    if not done.exists() or done.read_text() != digest:
+    stamp, digest = ENVIRONMENT / "made", hashlib.sha256(lock.read_bytes()).hexdigest()
+    if not stamp.exists() or stamp.read_text() != digest:
         shutil.rmtree(ENVIRONMENT, ignore_errors=True)
         create = [sys.executable, "-m", "venv", str(ENVIRONMENT)]
         run.run("Making an environment to build in", create)
         run.pip("Getting CMake and Ninja", *run.LOCKED, str(lock), python=PYTHON)
-        done.write_text(digest)
+        stamp.write_text(digest)
     work = WORK / wheels.pinned(run.NATIVE_LOCK)[1][:16]
     run.fetch_source(work, PYTHON)
     return work
@@ -117,27 +117,28 @@ def prepared() -> Path:
 def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
     """Compile the wheel; write it into `out` with its platform tag and its description."""
     flags = portable_flags(vulkan=vulkan)
-    for_others = [*flags, *places(work, vulkan=vulkan)]
-    begin(work / "objects", [*for_others, HOOK.read_text(encoding="utf-8")])
+    all_flags_here = [*flags, *local_flags(work, vulkan=vulkan)]
+    discard_outdated(work / "objects", [*all_flags_here, HOOK.read_text(encoding="utf-8")])
     # Files of an earlier build there would get into the wheel.
-    for old in (work / "wheel", work / "source" / "llama_cpp" / "lib"):
-        shutil.rmtree(old, ignore_errors=True)
+    for leftover in (work / "wheel", work / "source" / "llama_cpp" / "lib"):
+        shutil.rmtree(leftover, ignore_errors=True)
     settings = {"MACOSX_DEPLOYMENT_TARGET": LEAST_MACOS} if sys.platform == "darwin" else {}
     hook = f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"
-    run.compile_wheel(work, PYTHON, [*for_others, hook], **settings)
+    run.compile_wheel(work, PYTHON, [*all_flags_here, hook], **settings)
     wheel = next((work / "wheel").glob("*.whl"))
     with zipfile.ZipFile(wheel) as archive:
         parts = {
-            Path(it).name: archive.read(it)
-            for it in archive.namelist()
-            if it.startswith("llama_cpp/lib/") and not it.endswith("/")
+            Path(name).name: archive.read(name)
+            for name in archive.namelist()
+            if name.startswith("llama_cpp/lib/") and not name.endswith("/")
         }
-    says = described(parts, flags)
-    made = wheels.finish(wheel, out, says, platform_tag(wheel, says["needs"]))
-    kinds = [*says["processors"], *says["cards"]]
-    run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.")
-    run.say(f"It needs {floors(says['needs'])}; for cards {floors(says['cards_need'])}.")
-    return made
+    description = describe(parts, flags)
+    result = wheels.finish(wheel, out, description, platform_tag(wheel, description["needs"]))
+    kinds = [*description["processors"], *description["cards"]]
+    run.say(f"{result.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.")
+    for_cards = requirements_text(description["cards_need"])
+    run.say(f"It needs {requirements_text(description['needs'])}; for cards {for_cards}.")
+    return result
 
 
 def portable_flags(*, vulkan: bool) -> list[str]:
@@ -155,22 +156,22 @@ def portable_flags(*, vulkan: bool) -> list[str]:
     return [*flags, "-DGGML_VULKAN=ON"] if vulkan else flags
 
 
-def places(work: Path, *, vulkan: bool) -> list[str]:
+def local_flags(work: Path, *, vulkan: bool) -> list[str]:
     """Return CMake's flags that depend on this computer, and keep its paths out of the files.
 
     llama.cpp's error messages contain the path of their source file.
     """
-    flags = backends.places("vulkan", run.CACHE) if vulkan and sys.platform != "darwin" else []
+    flags = backends.local_flags("vulkan", run.CACHE) if vulkan and sys.platform != "darwin" else []
     if sys.platform == "win32":
         # Microsoft's compiler cannot build the modules for some processors.
         clang = ["-GNinja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"]
         return [*flags, *clang] if shutil.which("clang") else flags
-    forget = f"-ffile-prefix-map={work}=."
-    quoted = f'"{forget}"' if " " in forget else forget
+    prefix_map = f"-ffile-prefix-map={work}=."
+    quoted = f'"{prefix_map}"' if " " in prefix_map else prefix_map
     return [*flags, f"-DCMAKE_C_FLAGS={quoted}", f"-DCMAKE_CXX_FLAGS={quoted}"]
 
 
-def begin(objects: Path, recipe: Sequence[str]) -> None:
+def discard_outdated(objects: Path, recipe: Sequence[str]) -> None:
     """Remove the objects of an earlier build with another recipe, as CMake keeps old flags."""
     digest = hashlib.sha256("\n".join(recipe).encode()).hexdigest()
     note = objects.with_suffix(".recipe")
@@ -179,30 +180,34 @@ def begin(objects: Path, recipe: Sequence[str]) -> None:
         note.write_text(digest)
 
 
-def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
+def describe(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
     """Return a wheel's description, from the files in it.
 
     The requirements of the modules for cards are separate: if they are not met, the processor still
     computes.
     """
-    cards = {it: parts[it] for it in parts if any(f"ggml-{name}" in it for name in PACKS)}
-    modules = [match for it in parts if (match := re.match(r"(?:lib)?ggml-(\w+)-?([\w.]*)\.", it))]
+    cards = {name: parts[name] for name in parts if any(f"ggml-{name}" in name for name in PACKS)}
+    modules = [
+        match for name in parts if (match := re.match(r"(?:lib)?ggml-(\w+)-?([\w.]*)\.", name))
+    ]
     version, source = wheels.pinned(run.NATIVE_LOCK)
-    metal = {"metal"} if sys.platform == "darwin" and any("metal" in it for it in parts) else set()
+    metal = (
+        {"metal"} if sys.platform == "darwin" and any("metal" in name for name in parts) else set()
+    )
     return {
         "llama_cpp_python": version,
         "source": source,
         "system": sys.platform,
         "machine": platform.machine().lower(),
-        "processors": sorted(it[2] for it in modules if it[1] == "cpu" and it[2]),
-        "cards": sorted({it[1] for it in modules if it[1] in backends.NAMES[1:]} | metal),
-        "needs": needs({it: parts[it] for it in parts if it not in cards}),
-        "cards_need": needs(cards) if cards else {},
+        "processors": sorted(name[2] for name in modules if name[1] == "cpu" and name[2]),
+        "cards": sorted({name[1] for name in modules if name[1] in backends.NAMES[1:]} | metal),
+        "needs": requirements({name: parts[name] for name in parts if name not in cards}),
+        "cards_need": requirements(cards) if cards else {},
         "flags": list(flags),
     }
 
 
-def needs(parts: dict[str, bytes]) -> dict[str, str]:
+def requirements(parts: dict[str, bytes]) -> dict[str, str]:
     """Return the oldest versions of the system's libraries that compiled files run with."""
     if sys.platform == "darwin":
         return {"macOS": LEAST_MACOS}
@@ -215,18 +220,18 @@ def needs(parts: dict[str, bytes]) -> dict[str, str]:
     }
 
 
-def floors(least: dict[str, str]) -> str:
+def requirements_text(minimums: dict[str, str]) -> str:
     """Return the requirements for a system, as text."""
-    said = " and ".join(f"{name} {version}" for name, version in least.items())
-    return f"{said} or newer" if said else "no more than every system has"
+    text = " and ".join(f"{name} {version}" for name, version in minimums.items())
+    return f"{text} or newer" if text else "no more than every system has"
 
 
-def platform_tag(wheel: Path, least: dict[str, str]) -> str:
+def platform_tag(wheel: Path, minimums: dict[str, str]) -> str:
     """Return the wheel's platform tag; on Linux it contains the needed glibc, which pip checks."""
     tag = wheel.stem.rpartition("-")[2]
-    if "glibc" not in least:
+    if "glibc" not in minimums:
         return tag
-    return f"manylinux_{least['glibc'].replace('.', '_')}_{tag.removeprefix('linux_')}"
+    return f"manylinux_{minimums['glibc'].replace('.', '_')}_{tag.removeprefix('linux_')}"
 
 
 def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
@@ -235,7 +240,7 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
     module = compile_module(name, cards, work, llama)
     content = module.read_bytes()
     version, source = wheels.pinned(run.NATIVE_LOCK)
-    says: dict[str, Any] = {
+    manifest: dict[str, Any] = {
         "module": module.name,
         "sha256": hashlib.sha256(content).hexdigest(),
         "llama_cpp_python": version,
@@ -243,38 +248,40 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
         "source": source,
         "system": sys.platform,
         "machine": platform.machine().lower(),
-        "needs": needs({module.name: content}),
+        "needs": requirements({module.name: content}),
         "cards": cards or "all",
     }
     out.mkdir(parents=True, exist_ok=True)
-    made = out / f"hearth-pack-{name}-{version}-{says['system']}-{says['machine']}.zip"
-    part = made.with_suffix(".part")
+    result = out / f"hearth-pack-{name}-{version}-{manifest['system']}-{manifest['machine']}.zip"
+    part = result.with_suffix(".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for file, data in (("pack.json", json.dumps(says, indent=2)), (module.name, content)):
+        for file, data in (("pack.json", json.dumps(manifest, indent=2)), (module.name, content)):
             archive.writestr(wheels.entry(f"{name}/{file}", 0o644), data, compresslevel=9)
-    part.replace(made)
-    run.say(f"{made.stat().st_size / 1e6:.1f} MB. It needs {floors(says['needs'])}.")
-    return made
+    part.replace(result)
+    run.say(
+        f"{result.stat().st_size / 1e6:.1f} MB. It needs {requirements_text(manifest['needs'])}."
+    )
+    return result
 
 
 def compile_module(name: str, cards: str, work: Path, llama: Path) -> Path:
     """Compile a module with the parts of ggml that it links to, and nothing else."""
     objects = work / name
-    flags = [*ALONE, *backends.MODULES[name], *places(work, vulkan=name == "vulkan")]
+    flags = [*MODULE_FLAGS, *backends.MODULES[name], *local_flags(work, vulkan=name == "vulkan")]
     if sys.platform == "linux":
         flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
     if name == "cuda":
         compiler = Path(backends.nvcc() or "nvcc").as_posix()
         flags.append(f"-DCMAKE_CUDA_COMPILER={compiler}")
         flags += [f"-DCMAKE_CUDA_ARCHITECTURES={cards}"] if cards else []
-    begin(objects, flags)
+    discard_outdated(objects, flags)
     cmake = str(PYTHON.with_name(f"cmake{run.EXE}"))
     path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
     configure = [cmake, "-G", "Ninja", "-S", str(llama), "-B", str(objects), *flags]
     run.run("Setting the build up", configure, PATH=path)
     build = [cmake, "--build", str(objects), "--target", f"ggml-{name}", "-j", run.parallel_jobs()]
     run.run(f"Compiling the module for {name}", build, PATH=path)
-    return next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
+    return next(file for file in (objects / "bin").iterdir() if file.stem.endswith(f"ggml-{name}"))
 
 
 def llama_version(llama: Path) -> str:

@@ -36,21 +36,21 @@ def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path
     python = bundle.parent.parent / "environment" / "Scripts" / "python.exe"
     subprocess.run([str(python), "-P", str(ICONS), str(work)], check=True)
     machine = platform.machine().lower()
-    made = into / f"hearth-{version}-windows-{machine}.exe"
+    target = into / f"hearth-{version}-windows-{machine}.exe"
     sign = os.environ.get(SIGN, "")
     if sign:
         for program in sorted(bundle.glob("*.exe")):
             subprocess.run(f'{sign} "{program}"', check=True)
     else:
         print(f"{SIGN} is not set: nothing is signed.", file=sys.stderr)
-    write_installer(bundle, work / "hearth.ico", made, version, sign, work / "side.bmp")
-    return made
+    write_installer(bundle, work / "hearth.ico", target, version, sign, work / "side.bmp")
+    return target
 
 
 def write_installer(
     bundle: Path,
     icon: Path,
-    made: Path,
+    target: Path,
     version: str,
     sign: str = "",
     side: Path | None = None,
@@ -66,19 +66,19 @@ def write_installer(
             "The installer is made by NSIS 3.08 or newer, which is not here. Install it: “winget "
             "install NSIS.NSIS” on Windows, the package “nsis” on Debian and Ubuntu."
         )
-    listed = made.with_suffix(".ini")
-    names = sorted(it.name for it in bundle.iterdir())
+    file_list = target.with_suffix(".ini")
+    names = sorted(path.name for path in bundle.iterdir())
     entries = "".join(f"{number}={name}\n" for number, name in enumerate(names))
-    listed.write_text(f"[files]\n{entries}", encoding="ascii")
-    size = sum(it.stat().st_size for it in bundle.rglob("*") if it.is_file())
+    file_list.write_text(f"[files]\n{entries}", encoding="ascii")
+    size = sum(path.stat().st_size for path in bundle.rglob("*") if path.is_file())
     values = {
         "VERSION": version,
         "QUAD": quad(version),
         "PAYLOAD": bundle,
-        "FILES": listed,
+        "FILES": file_list,
         "KILOBYTES": size // 1024,
         "ICON": icon,
-        "OUT": made,
+        "OUT": target,
     }
     if sign:
         values["SIGN"] = sign
@@ -86,7 +86,7 @@ def write_installer(
         values["SIDE"] = side
     # Every warning is an error, because an installer is tested less often than it is changed.
     words = [f"-D{name}={value}" for name, value in values.items()]
-    ended = subprocess.run(
+    result = subprocess.run(
         [compiler, "-V2", "-WX", "-INPUTCHARSET", "UTF8", *words, str(FOLDER / "hearth.nsi")],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -94,26 +94,26 @@ def write_installer(
         errors="replace",
         check=False,
     )
-    listed.unlink()
-    if ended.returncode:
-        raise BuildError(f"NSIS did not make the installer:\n{ended.stdout}")
+    file_list.unlink()
+    if result.returncode:
+        raise BuildError(f"NSIS did not make the installer:\n{result.stdout}")
 
 
 def makensis() -> str | None:
     """Return NSIS' compiler: on the path or, on Windows, where its own installer puts it."""
-    if found := shutil.which("makensis"):
-        return found
+    if compiler := shutil.which("makensis"):
+        return compiler
     for variable in ("ProgramFiles(x86)", "ProgramFiles"):
-        usual = Path(os.environ.get(variable, "")) / "NSIS" / "makensis.exe"
-        if sys.platform == "win32" and usual.is_file():
-            return str(usual)
+        program = Path(os.environ.get(variable, "")) / "NSIS" / "makensis.exe"
+        if sys.platform == "win32" and program.is_file():
+            return str(program)
     return None
 
 
 def quad(version: str) -> str:
     """Return a version as the four numbers that Windows compares; a suffix is left out."""
-    found = re.match(r"\d+(?:\.\d+){0,3}", version)
-    numbers = found[0].split(".") if found else []
+    match = re.match(r"\d+(?:\.\d+){0,3}", version)
+    numbers = match[0].split(".") if match else []
     return ".".join([*numbers, "0", "0", "0", "0"][:4])
 
 

@@ -256,7 +256,7 @@ def test_the_file_that_cannot_be_written_to_is_named(data_dir: Path, end: str) -
     mount("-o", "remount,ro,bind", str(place))
     try:
         database = Database(path)
-        hindered = database.reads_only
+        hindered = database.write_error
         titles = [chat.title for chat in ChatStore(database).chats()]
         database.close()
     finally:

@@ -84,7 +84,7 @@ def accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "accepted.toml"
     path.write_text("", encoding="utf-8")
     monkeypatch.setattr(audit, "ACCEPTED", path)
-    monkeypatch.setattr(audit, "KEPT", tmp_path / "audited.json")
+    monkeypatch.setattr(audit, "FINDINGS", tmp_path / "audited.json")
     return path
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_accepted_without_a_reason(
     database: Database, accepted: Path, entry: str
 ) -> None:
     accepted.write_text(f"[[accepted]]\n{entry}\n", encoding="utf-8")
-    with pytest.raises(AuditError, match="Write it down"):
+    with pytest.raises(AuditError, match="Without a reason"):
         audit.audit(database.address, TODAY, None)
 
 
@@ -167,14 +167,14 @@ def test_without_a_database_the_age_of_the_last_answer_is_told(
 ) -> None:
     assert audit.audit(GONE, TODAY, None) == 0
     assert "They were never looked up." in capsys.readouterr().out
-    assert audit.audit(database.address, date(2026, 11, 6), audit.KEPT) == 0
+    assert audit.audit(database.address, date(2026, 11, 6), audit.FINDINGS) == 0
     assert audit.audit(GONE, TODAY, None) == 0
     assert "last looked up 20 days ago, on 2026-11-06." in capsys.readouterr().out
-    kept = json.loads(audit.KEPT.read_text(encoding="utf-8"))
-    audit.KEPT.write_text(json.dumps(kept | {"locks": "others"}), encoding="utf-8")
+    kept = json.loads(audit.FINDINGS.read_text(encoding="utf-8"))
+    audit.FINDINGS.write_text(json.dumps(kept | {"locks": "others"}), encoding="utf-8")
     assert audit.audit(GONE, TODAY, None) == 0
     assert "The locks have changed since." in capsys.readouterr().out
-    audit.KEPT.write_text("{", encoding="utf-8")
+    audit.FINDINGS.write_text("{", encoding="utf-8")
     assert audit.audit(GONE, TODAY, None) == 0
     assert "is damaged" in capsys.readouterr().out
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.help.services.licences import Licences
 from installers import licences
-from installers.licences import LicenceError, Part, fits, judge
+from installers.licences import LicenceError, Part, is_compatible, require_compatible
 from tests.support.paths import ROOT
 
 NUMPY = Part("numpy", "2", "BSD-3-Clause", "https://numpy.org", texts={"LICENSE": "Do."})
@@ -19,7 +19,7 @@ NUMPY = Part("numpy", "2", "BSD-3-Clause", "https://numpy.org", texts={"LICENSE"
 
 @pytest.fixture(scope="module")
 def told() -> list[Part]:
-    return licences.told_by_hearth(Path(sys.executable))
+    return licences.parts_of_hearth(Path(sys.executable))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def bundle(tmp_path: Path) -> Path:
     ],
 )
 def test_licences_that_go_with_apache_fit(licence: str) -> None:
-    assert fits(licence)
+    assert is_compatible(licence)
 
 
 @pytest.mark.parametrize(
@@ -77,35 +77,35 @@ def test_licences_that_go_with_apache_fit(licence: str) -> None:
     ],
 )
 def test_licences_that_do_not_or_that_nobody_knows_do_not_fit(licence: str) -> None:
-    assert not fits(licence)
+    assert not is_compatible(licence)
 
 
 def test_all_that_hearth_is_made_of_here_may_be_given_away(told: list[Part]) -> None:
-    judge(told)
+    require_compatible(told)
     assert {"numpy", "Qt", "llama.cpp", "Python", "Hearth"} <= {part.name for part in told}
 
 
 def test_a_licence_that_does_not_fit_ends_the_build() -> None:
     with pytest.raises(LicenceError, match=r"under “GPL-3\.0-only”.*Apache-2\.0.*Leave it out"):
-        judge([NUMPY, replace(NUMPY, name="readline", licence="GPL-3.0-only")])
+        require_compatible([NUMPY, replace(NUMPY, name="readline", licence="GPL-3.0-only")])
     with pytest.raises(LicenceError, match="no named licence"):
-        judge([replace(NUMPY, licence="")])
+        require_compatible([replace(NUMPY, licence="")])
 
 
 def test_a_licence_without_its_text_ends_the_build() -> None:
     with pytest.raises(LicenceError, match="without the text"):
-        judge([replace(NUMPY, texts={"LICENSE": " "})])
+        require_compatible([replace(NUMPY, texts={"LICENSE": " "})])
 
 
 def test_the_source_has_to_be_known_of_what_is_under_the_lgpl() -> None:
-    judge([replace(NUMPY, source="")])
-    with pytest.raises(LicenceError, match="where the source"):
-        judge([replace(NUMPY, licence="LGPL-3.0-only", source="")])
+    require_compatible([replace(NUMPY, source="")])
+    with pytest.raises(LicenceError, match="address of the source"):
+        require_compatible([replace(NUMPY, licence="LGPL-3.0-only", source="")])
 
 
 def test_another_version_of_llama_cpp_ends_the_build_until_it_was_looked_through() -> None:
     part = Part("llama_cpp_python", "9.9", "MIT", "")
-    with pytest.raises(LicenceError, match=r"of version 9\.9"):
+    with pytest.raises(LicenceError, match=r"the version 9\.9"):
         licences.check_vendored([part])
 
 
@@ -145,7 +145,7 @@ def test_a_library_that_the_wheel_of_llama_cpp_brings_is_a_part_too(bundle: Path
 
 def test_a_bundle_without_hearths_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LicenceError, match=r"parts\.json"):
-        licences.inside_of(tmp_path)
+        licences.own_folder(tmp_path)
 
 
 def test_what_is_put_into_a_bundle_is_what_hearth_reads_there(

@@ -20,7 +20,7 @@ SECONDS = 1_700_000_000
 
 @pytest.fixture(scope="module")
 def parts() -> list[Part]:
-    found = licences.told_by_hearth(Path(sys.executable))
+    found = licences.parts_of_hearth(Path(sys.executable))
     library = Part("OpenSSL", "3.0", "Apache-2.0", "https://openssl.org", purl="pkg:deb/debian/x@3")
     return [*found, library]
 

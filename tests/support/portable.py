@@ -9,7 +9,7 @@ import run
 from installers.native import wheels
 
 WHEEL = next(
-    (it for it in wheels.in_folder(run.DIST) if not wheels.unfit(it, run.NATIVE_LOCK)), None
+    (it for it in wheels.in_folder(run.DIST) if not wheels.why_unusable(it, run.NATIVE_LOCK)), None
 )
 
 

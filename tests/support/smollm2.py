@@ -58,7 +58,7 @@ LEFT_OUT: Final = (20, 22, 24)
 
 def fetched() -> Path:
     """The file, for a bench; ends it with a sentence where there is none."""
-    model = run.real_model()
+    model = run.real_model_path()
     if not model.exists():
         sys.exit("SmolLM2 is not here; `python3 run.py test --real` fetches it.")
     return model

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TOKENS = 128
 _TOKENS_COMPARED = 64
 _DEPTHS = (1, 2, 4, 8)
-_EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
+_ALL_MODES: tuple[MtpMode, ...] = ("off", "auto", "on")
 
 
 def bench(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -35,12 +35,12 @@ def bench(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.check_mtp and args.concurrency != (1,):
         raise WrongUsage(
             N_("--check-mtp and --concurrency contradict each other."),
-            N_("The check compares one answer's tokens with another's, and measures no speed."),
+            N_("The check compares the tokens of two answers, and measures no speed."),
             N_("Leave out one of the two."),
         )
     settings = app.settings.read()
-    called = on_engine(app, args.model, args.engine, args.model)
-    entry = app.library.find(settings.model if called is None else called)
+    name = on_engine(app, args.model, args.engine, args.model)
+    entry = app.library.find(settings.model if name is None else name)
     settings = app.library.effective(entry, settings)
     if args.check_mtp:
         tokens = args.tokens or _TOKENS_COMPARED
@@ -49,7 +49,7 @@ def bench(app: App, args: argparse.Namespace, out: Output) -> int:
         settings = settings if args.mtp is None else replace(settings, mtp=args.mtp)
         tokens = args.tokens or _TOKENS
         return measure_many(app, entry, settings, args.concurrency, tokens, args.rounds, out)
-    modes: tuple[MtpMode, ...] = _EVERY if args.mtp is None else ("off", args.mtp)
+    modes: tuple[MtpMode, ...] = _ALL_MODES if args.mtp is None else ("off", args.mtp)
     modes = tuple(dict.fromkeys(modes))
     return _measure(app, entry, settings, modes, args.tokens or _TOKENS, args.rounds, out)
 
@@ -67,8 +67,8 @@ def _measure(
         return app.bench.measure(entry, settings, modes, tokens, rounds, out.progress, cancel)
 
     [result] = results(work, out)
-    app.speeds.keep(speed_of(result, app.choice.model_name(entry)))
-    out.value(asdict(result), lambda: _in_words(result, entry))
+    app.speeds.store(speed_of(result, app.choice.model_name(entry)))
+    out.value(asdict(result), lambda: _result_text(result, entry))
     return 0
 
 
@@ -76,40 +76,41 @@ def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: 
     def work(cancel: CancelToken) -> Iterator[BenchStep | PromptComparison]:
         return app.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
 
-    found = results(work, out)
+    results_compared = results(work, out)
     value = {
-        "same": is_good(found),
-        "identical": all(result.check.identical for result in found),
+        "same": is_good(results_compared),
+        "identical": all(result.check.identical for result in results_compared),
         "model": entry.id,
         "checks": [
-            {"prompt": r.prompt, "verdict": verdict_of(r.check), **asdict(r.check)} for r in found
+            {"prompt": r.prompt, "verdict": verdict_of(r.check), **asdict(r.check)}
+            for r in results_compared
         ],
     }
-    out.value(value, lambda: _compared_in_words(found))
-    return 0 if is_good(found) else 1
+    out.value(value, lambda: _comparison_text(results_compared))
+    return 0 if is_good(results_compared) else 1
 
 
-def _compared_in_words(found: Sequence[PromptComparison]) -> str:
+def _comparison_text(compared: Sequence[PromptComparison]) -> str:
     rows = []
     for depth in _DEPTHS:
-        checks = [result.check for result in found if result.check.depth == depth]
+        checks = [result.check for result in compared if result.check.depth == depth]
         if checks:
-            same = sum(check.identical for check in checks)
+            identical = sum(check.identical for check in checks)
             rows.append(
                 (
                     N_("{depth} ahead", depth=depth),
                     N_("{count} tokens", count=f"{sum(check.tokens for check in checks):,}"),
-                    N_("{same} of {count} prompts identical", same=same, count=len(checks)),
+                    N_("{same} of {count} prompts identical", same=identical, count=len(checks)),
                     N_(
-                        "{sum} guessed tokens accepted",
-                        sum=f"{sum(check.accepted for check in checks):,}",
+                        "{count} guessed tokens accepted",
+                        count=f"{sum(check.accepted for check in checks):,}",
                     ),
                 )
             )
-    return joined("\n", (table(rows), *in_words(found)))
+    return joined("\n", (table(rows), *in_words(compared)))
 
 
-def _in_words(result: BenchResult, entry: ModelEntry) -> str:
+def _result_text(result: BenchResult, entry: ModelEntry) -> str:
     lines = [
         N_(
             "{name}, {device}, context {context}",
@@ -117,7 +118,7 @@ def _in_words(result: BenchResult, entry: ModelEntry) -> str:
             device=result.device,
             context=f"{result.context:,}",
         ),
-        N_("The guide knows only Hearth: its texts are answers of its own.")
+        N_("The guide knows only Hearth, so it is measured with questions about Hearth.")
         if entry.builtin
         else "",
         result.mtp_line,
@@ -133,13 +134,13 @@ def _in_words(result: BenchResult, entry: ModelEntry) -> str:
     speeds = joined(
         ", ",
         (
-            N_("{kind} {speed}", kind=KIND_WORDS[it.kind], speed=f"{it.prefill_tok_s:,.0f}")
-            for it in result.kinds
+            N_("{kind} {speed}", kind=KIND_WORDS[kind.kind], speed=f"{kind.prefill_tok_s:,.0f}")
+            for kind in result.kinds
         ),
     )
     below = [N_("Reading prompts, tokens/s: {speeds}", speeds=speeds)]
     if not all(mode.same_text for kind in result.kinds for mode in kind.modes):
-        below.append(N_("Not every mode wrote the same text; --check-mtp says where and why."))
+        below.append(N_("Not every mode wrote the same text; --check-mtp shows where and why."))
     return joined("\n\n", (joined("\n", lines), table(rows, head), joined("\n", below)))
 
 
@@ -157,7 +158,7 @@ def _cells(mode: ModeResult) -> tuple[str, ...]:
 _MOST_AT_ONCE = 256
 
 
-def _counts(text: str) -> tuple[int, ...]:
+def _concurrency(text: str) -> tuple[int, ...]:
     """Parse the numbers of chats at once, each kept once."""
     numbers = tuple(dict.fromkeys(positive(part) for part in text.split(",")))
     if max(numbers) > _MOST_AT_ONCE:
@@ -175,13 +176,14 @@ COMMAND = Command(
         ENGINE,
         Argument(
             "--mtp",
-            "measure only this mode, beside off; otherwise all modes",
+            "measure only this mode, besides off; by default all modes",
             choices=MODES,
         ),
         Argument(
             "--check-mtp",
             "instead of measuring, answer eight prompts greedily with and without MTP, at several "
-            "depths, and compare the tokens; exit status 1 if one differs by more than rounding",
+            "depths, and compare the tokens; the exit status is 1 if one differs by more than "
+            "rounding",
             action="store_true",
         ),
         Argument(
@@ -201,7 +203,7 @@ COMMAND = Command(
             "--concurrency",
             "instead, measure this many chats at once, one number after the other: tokens a "
             "second in total and for each chat; by default 1",
-            type=_counts,
+            type=_concurrency,
             default=(1,),
             metavar="1,4,16",
         ),

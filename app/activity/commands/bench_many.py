@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
-from app.activity.services.measuring.bench_many import ManyResult, kept
+from app.activity.services.measuring.bench_many import ManyResult, speeds_of
 from app.activity.values.bench_results import BenchStep
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, number, table
@@ -40,9 +40,9 @@ def measure_many(
         return app.many_bench.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)
 
     [result] = results(work, out)
-    for speed in kept(result, app.choice.model_name(entry)):
-        app.speeds.keep(speed)
-    out.value(asdict(result), lambda: _in_words(result, entry))
+    for speed in speeds_of(result, app.choice.model_name(entry)):
+        app.speeds.store(speed)
+    out.value(asdict(result), lambda: _result_text(result, entry))
     return 0
 
 
@@ -53,7 +53,7 @@ def results(
 
     Raises KeyboardInterrupt.
     """
-    found: list[Result] = []
+    collected: list[Result] = []
     with closing(interruptible(work)) as events:
         for event in events:
             if isinstance(event, BenchStep):
@@ -62,22 +62,22 @@ def results(
                         "{number} of {total}: {what}",
                         number=event.done + 1,
                         total=event.total,
-                        what=event.what,
+                        what=event.description,
                     )
                 )
             else:
-                found.append(event)
+                collected.append(event)
     out.rewrite("")
-    return found
+    return collected
 
 
-def _in_words(result: ManyResult, entry: ModelEntry) -> str:
+def _result_text(result: ManyResult, entry: ModelEntry) -> str:
     head = (
         N_("chats at once"), N_("tokens/s in all"), N_("each chat"), N_("while it is written")
     )  # fmt: skip
     rows = [
-        (str(it.chats), *map(figure, (it.total_tok_s, it.chat_tok_s, it.decode_tok_s)))
-        for it in result.levels
+        (str(level.chats), *map(figure, (level.total_tok_s, level.chat_tok_s, level.decode_tok_s)))
+        for level in result.levels
     ]
     title = N_(
         "{name}, {device}, context {context}, MTP {mtp}",

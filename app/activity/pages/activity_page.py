@@ -14,7 +14,7 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from app.activity.pages.plot import Plot
-from app.activity.pages.words import PlotWords, heads, latest, plots, rows, spoken, summary
+from app.activity.pages.words import PlotWords, description, headings, latest, plots, rows, summary
 from app.activity.presenters import Activity
 from app.activity.values.activity import ActivityCurves, ActivityReport
 from app.base.language import in_full
@@ -29,11 +29,11 @@ from app.kit.widgets.page_head import PageHead
 from app.kit.widgets.panel import Panel
 
 _WIDEST = 1080
-_LOOK_MS = 1000
+_REFRESH_MS = 1000
 _LINE = 34
 _TABLE = 420
 _Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+_NO_PARENT = QModelIndex()
 
 
 class ActivityPage(ColumnPage):
@@ -54,54 +54,59 @@ class ActivityPage(ColumnPage):
         column.addWidget(self._head())
         self._summary = Label("", "muted", name="activitySummary", wrap=True)
         column.addWidget(self._summary)
-        self._nothing = Label(
-            self.tr("Nothing was asked in the last ten minutes. Ask something, and see it here."),
+        self._no_activity = Label(
+            self.tr(
+                "There was no request in the last ten minutes. Ask something to see the activity."
+            ),
             "muted",
             name="noActivity",
             wrap=True,
         )
-        column.addWidget(self._nothing)
+        column.addWidget(self._no_activity)
         self._step = LabelledButton("chat", self.tr("Go to the chat"), "activityChat")
         self._step.clicked.connect(navigation.go_to_chat)
         column.addWidget(self._step, 0, Qt.AlignmentFlag.AlignLeft)
-        self._cards = [_PlotCard(it) for it in plots()]
+        self._cards = [_PlotCard(words) for words in plots()]
         self._plots = FlowRow(*self._cards)
         self._plots.setObjectName("activityPlots")
         column.addWidget(self._plots)
-        self._minutes = _Minutes(self)
+        self._minutes = _MinutesModel(self)
         self._table = self._make_table()
         column.addWidget(self._table)
         column.addStretch(1)
-        self._tick = QTimer(self)
-        self._tick.setInterval(_LOOK_MS)
-        self._tick.timeout.connect(self._look)
-        for shown in (self._nothing, self._step, self._plots, self._table):
-            shown.hide()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._refresh)
+        for widget in (self._no_activity, self._step, self._plots, self._table):
+            widget.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Start to refresh the plots."""
         super().showEvent(event)
-        self._look()
-        self._tick.start()
+        self._refresh()
+        self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop refreshing while the page is hidden."""
         super().hideEvent(event)
-        self._tick.stop()
+        self._timer.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Scale the rows of the table."""
         super().resizeEvent(event)
         self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
 
-    def _look(self) -> None:
-        self._activity.look(self._show, self._failed)
+    def _refresh(self) -> None:
+        self._activity.refresh(self._show, self._failed)
 
     def _failed(self, error: Exception) -> None:
         """Show an error once, and stop reading until the page is shown again."""
-        self._tick.stop()
-        self._notifier.error_handler(lambda said: self._summary.setText(in_full(said)))(error)
+        self._timer.stop()
+        self._notifier.error_handler(lambda problem: self._summary.setText(in_full(problem)))(error)
 
     def _show(self, report: ActivityReport) -> None:
         self._summary.setText(summary(report))
-        self._nothing.setVisible(not report.recent)
+        self._no_activity.setVisible(not report.recent)
         self._step.setVisible(not report.recent)
         self._as_table.setEnabled(bool(report.recent))
         self._plots.setVisible(bool(report.recent) and not self._as_table.isChecked())
@@ -113,19 +118,19 @@ class ActivityPage(ColumnPage):
     def _head(self) -> PageHead:
         self._as_table = LabelledButton("log", self.tr("As a table"), "activityAsTable")
         self._as_table.setCheckable(True)
-        self._as_table.toggled.connect(self._turn)
+        self._as_table.toggled.connect(self._show_table)
         return PageHead(
             self.tr("Activity"), "activityBack", self._navigation.go_to_chat, self._as_table
         )
 
-    def _turn(self, table: bool) -> None:
+    def _show_table(self, table: bool) -> None:
         self._plots.setVisible(not table)
         self._table.setVisible(table)
 
     def _make_table(self) -> QTableView:
         table = QTableView()
         table.setObjectName("activityTable")
-        table.setAccessibleName(self.tr("Activity, minute by minute, the last one first"))
+        table.setAccessibleName(self.tr("Activity by minute, the latest first"))
         table.setModel(self._minutes)
         table.setMinimumHeight(_TABLE)
         table.setShowGrid(False)
@@ -162,20 +167,21 @@ class _PlotCard(Panel):
     def show_curves(self, curves: ActivityCurves) -> None:
         curve = self._words.curve(curves)
         self._plot.show_curve(curve)
-        self._plot.setAccessibleDescription(spoken(self._words, curves))
-        last = latest(curve)
-        self._now.setText("–" if last is None else self._words.write(last))
+        self._plot.setAccessibleDescription(description(self._words, curves))
+        value = latest(curve)
+        self._now.setText("–" if value is None else self._words.write(value))
 
 
-class _Minutes(QAbstractTableModel):
+class _MinutesModel(QAbstractTableModel):
     """The last minutes as rows of a table."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[tuple[str, ...]] = []
-        self._heads = heads()
+        self._headings = headings()
 
     def show_rows(self, rows: list[tuple[str, ...]]) -> None:
+        """Show rows of text; keep the current cell if their number stays the same."""
         if len(rows) != len(self._rows):
             self.beginResetModel()
             self._rows = rows
@@ -185,11 +191,11 @@ class _Minutes(QAbstractTableModel):
             self._rows = rows
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(rows[0]) - 1))
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+    def rowCount(self, parent: _Index = _NO_PARENT) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._heads)
+    def columnCount(self, parent: _Index = _NO_PARENT) -> int:
+        return 0 if parent.isValid() else len(self._headings)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DisplayRole:
@@ -203,5 +209,5 @@ class _Minutes(QAbstractTableModel):
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._heads[section]
+            return self._headings[section]
         return None

@@ -50,6 +50,7 @@ class Plot(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_curve(self, curve: Curve) -> None:
+        """Draw another curve."""
         if curve != self._curve:
             self._curve = curve
             self.update()
@@ -57,9 +58,12 @@ class Plot(QWidget):
     @property
     def top(self) -> float:
         """The value at the upper edge."""
-        return self._top or round_up(max((it for it in self._curve if it is not None), default=0))
+        return self._top or round_up(
+            max((value for value in self._curve if value is not None), default=0)
+        )
 
     def sizeHint(self) -> QSize:
+        """Prefer the plot's usual size, in the present zoom."""
         return QSize(scaled(_WIDTH), scaled(_HEIGHT))
 
     def event(self, event: QEvent) -> bool:
@@ -77,6 +81,7 @@ class Plot(QWidget):
         return "" if value is None else self._write(value)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the scale and the curve."""
         theme = theme_of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -95,14 +100,14 @@ class Plot(QWidget):
         painter.setPen(QColor(theme.muted))
         left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         line = QFontMetricsF(painter.font()).height()
-        above = QRectF(area.left(), area.top() - line, area.width(), line)
-        below = QRectF(area.left(), area.bottom() + scaled(2), area.width(), line)
-        painter.drawText(above, left, self._write(self.top))
-        minutes = QCoreApplication.translate("activity", "{span_s} min ago").format(
-            span_s=round(SPAN_S / 60)
+        top_line = QRectF(area.left(), area.top() - line, area.width(), line)
+        bottom_line = QRectF(area.left(), area.bottom() + scaled(2), area.width(), line)
+        painter.drawText(top_line, left, self._write(self.top))
+        minutes = QCoreApplication.translate("activity", "{minutes} min ago").format(
+            minutes=round(SPAN_S / 60)
         )
-        painter.drawText(below, left, minutes)
-        painter.drawText(below, right, QCoreApplication.translate("activity", "now"))
+        painter.drawText(bottom_line, left, minutes)
+        painter.drawText(bottom_line, right, QCoreApplication.translate("activity", "now"))
 
     def _draw_run(
         self, painter: QPainter, colour: QColor, run: list[QPointF], area: QRectF
@@ -110,10 +115,10 @@ class Plot(QWidget):
         if not self._dots:
             faded = QColor(colour)
             faded.setAlphaF(0.14)
-            below = [QPointF(run[-1].x(), area.bottom()), QPointF(run[0].x(), area.bottom())]
+            base_line = [QPointF(run[-1].x(), area.bottom()), QPointF(run[0].x(), area.bottom())]
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(faded)
-            painter.drawPolygon(QPolygonF([*run, *below]))
+            painter.drawPolygon(QPolygonF([*run, *base_line]))
         painter.setPen(QPen(colour, scaled(1) if self._dots else scaled(2)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(run))
@@ -123,13 +128,13 @@ class Plot(QWidget):
                 painter.drawEllipse(point, scaled(2.5), scaled(2.5))
 
     def _points(self, area: QRectF) -> Iterator[QPointF | None]:
-        top = self.top
+        highest = self.top
         for number, value in enumerate(self._curve):
             if value is None:
                 yield None
                 continue
             x = area.left() + (number + 0.5) / len(self._curve) * area.width()
-            yield QPointF(x, area.bottom() - min(1.0, value / top) * area.height())
+            yield QPointF(x, area.bottom() - min(1.0, value / highest) * area.height())
 
     def _area(self) -> QRectF:
         """Return the curve's area, between the top value above and the line of text below."""

@@ -38,16 +38,22 @@ class PlotWords:
 
 def plots() -> tuple[PlotWords, ...]:
     """Return the plots in the order in which they are shown."""
-    of = attrgetter
+    select = attrgetter
     return (
-        PlotWords("running", _tr("Requests at work"), of("running"), number),
-        PlotWords("waiting", _tr("Requests waiting"), of("waiting"), number),
-        PlotWords("written", _tr("Tokens written a second"), of("written"), number),
-        PlotWords("read", _tr("Prompt tokens read a second"), of("read"), number),
-        PlotWords("toFirst", _tr("Time to first token"), of("to_first"), seconds, dots=True),
-        PlotWords("hits", _tr("Prompts already known"), of("hits"), share, top=1.0, dots=True),
-        PlotWords("accepted", _tr("Guesses accepted"), of("accepted"), share, top=1.0, dots=True),
-        PlotWords("memory", _tr("Memory"), of("memory"), memory),
+        PlotWords("running", _tr("Requests at work"), select("running"), number),
+        PlotWords("waiting", _tr("Requests waiting"), select("waiting"), number),
+        PlotWords("written", _tr("Tokens written a second"), select("generated_rate"), number),
+        PlotWords("read", _tr("Prompt tokens read a second"), select("prompt_rate"), number),
+        PlotWords(
+            "toFirst", _tr("Time to first token"), select("first_token_s"), seconds, dots=True
+        ),
+        PlotWords(
+            "hits", _tr("Prompts already known"), select("cache_share"), share, top=1.0, dots=True
+        ),
+        PlotWords(
+            "accepted", _tr("Guesses accepted"), select("accepted_share"), share, top=1.0, dots=True
+        ),
+        PlotWords("memory", _tr("Memory"), select("memory"), memory),
     )
 
 
@@ -74,47 +80,54 @@ def memory(value: float) -> str:
 
 def latest(curve: Curve) -> float | None:
     """Return the last value of a curve; None if it is empty."""
-    return next((it for it in reversed(curve) if it is not None), None)
+    return next((value for value in reversed(curve) if value is not None), None)
 
 
-def spoken(plot: PlotWords, curves: ActivityCurves) -> str:
+def description(plot: PlotWords, curves: ActivityCurves) -> str:
     """Describe a plot for a screen reader."""
-    values = [it for it in plot.curve(curves) if it is not None]
+    values = [value for value in plot.curve(curves) if value is not None]
     if not values:
-        return _tr("Nothing in the last ten minutes.")
-    last, low, high = (plot.write(it) for it in (values[-1], min(values), max(values)))
-    return _tr("Last {last}; in ten minutes from {low} to {high}.").format(
-        last=last, low=low, high=high
+        return _tr("No values in the last ten minutes.")
+    latest_text, lowest, highest = (
+        plot.write(value) for value in (values[-1], min(values), max(values))
+    )
+    return _tr("Latest {last}; from {low} to {high} in ten minutes.").format(
+        last=latest_text, low=lowest, high=highest
     )
 
 
 def summary(report: ActivityReport) -> str:
-    """Say what has been done since Hearth was opened."""
-    done = report.tokens
+    """Summarise the answers since Hearth was opened."""
+    tokens_used = report.tokens
     if not report.answered:
         return _tr("Nothing has been answered since Hearth was opened.")
-    said = [
+    sentences = [
         _tr(
             "{answered} answers since Hearth was opened, with {generated} written and {tokens} "
             "read."
         ).format(
             answered=figure(report.answered),
-            generated=tokens(done.generated),
-            tokens=tokens(done.prompt - done.cached),
+            generated=tokens(tokens_used.generated),
+            tokens=tokens(tokens_used.prompt - tokens_used.cached),
         )
         if report.answered > 1
         else _tr(
             "One answer since Hearth was opened, with {generated} written and {tokens} read."
-        ).format(generated=tokens(done.generated), tokens=tokens(done.prompt - done.cached))
-    ]
-    if done.cached:
-        said.append(
-            _tr("{cached} of prompts were known already.").format(cached=tokens(done.cached))
+        ).format(
+            generated=tokens(tokens_used.generated),
+            tokens=tokens(tokens_used.prompt - tokens_used.cached),
         )
-    return " ".join(said)
+    ]
+    if tokens_used.cached:
+        sentences.append(
+            _tr("{cached} of prompts were already in the cache.").format(
+                cached=tokens(tokens_used.cached)
+            )
+        )
+    return " ".join(sentences)
 
 
-def heads() -> tuple[str, ...]:
+def headings() -> tuple[str, ...]:
     """Return the headings of the table."""
     return (_tr("Minutes ago"), *(plot.title for plot in plots()))
 
@@ -122,7 +135,10 @@ def heads() -> tuple[str, ...]:
 def rows(report: ActivityReport) -> list[tuple[str, ...]]:
     """Return the minutes as rows of text, the latest first."""
     columns = [
-        [plot.write(it) if it is not None else "–" for it in reversed(plot.curve(report.by_minute))]
+        [
+            plot.write(value) if value is not None else "–"
+            for value in reversed(plot.curve(report.by_minute))
+        ]
         for plot in plots()
     ]
     return [(f"{ago}–{ago + 1}", *cells) for ago, cells in enumerate(zip(*columns, strict=True))]

@@ -1,4 +1,4 @@
-"""Reads the activity of the engines."""
+"""The reports on the engines' activity."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class ActivityReader:
         now = log.now()
         # The stretches begin at fixed times, so that the curves move without flickering. The memory
         # held now counts for the last stretch.
-        until = now // _STEP_S * _STEP_S
-        self._memory.append((until - _STEP_S / 2, float(self._held())))
+        end = now // _STEP_S * _STEP_S
+        self._memory.append((end - _STEP_S / 2, float(self._memory_bytes())))
         while self._memory[0][0] < now - SPAN_S:
             self._memory.popleft()
         requests, waiting, totals = log.requests(), log.waiting(), log.totals().values()
         return ActivityReport(
-            curves(requests, waiting, self._memory, now, until, _STEP_S),
+            curves(requests, waiting, self._memory, now, end, _STEP_S),
             curves(requests, waiting, self._memory, now, now, _MINUTE_S),
             len(requests) + len(waiting),
-            sum(sum(it.ends.values()) for it in totals),
-            sum((it.tokens for it in totals), TokenCounts()),
+            sum(sum(total.ends.values()) for total in totals),
+            sum((total.tokens for total in totals), TokenCounts()),
         )
 
-    def _held(self) -> int:
+    def _memory_bytes(self) -> int:
         """Return the memory that Hearth and its workers hold on this computer, in bytes."""
         models = self._runtime.models()
-        workers = {self._runtime.status(it.entry.engine).process for it in models} - {0}
-        return own_memory() + sum(memory_used(it)[0] for it in workers)
+        workers = {self._runtime.status(model.entry.engine).process for model in models} - {0}
+        return own_memory() + sum(memory_used(pid)[0] for pid in workers)

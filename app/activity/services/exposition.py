@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _LABELS: Final = ("model", "model_name", "engine")
 
-_ENDS: Final[dict[RequestEnd, str]] = {
+_FINISH_REASONS: Final[dict[RequestEnd, str]] = {
     "stop": "stop",
     "tool": "stop",
     "length": "length",
@@ -121,21 +121,25 @@ class Exposition:
             models: The public names of the models to include; None includes all, and the metrics of
                 this process.
         """
-        return generate_latest(_Chosen(self.metrics(), models)).decode()
+        return generate_latest(_SelectedMetrics(self.metrics(), models)).decode()
 
     def metrics(self) -> Iterator[Metric]:
         """Yield all metrics with their current values."""
         totals = self._runtime.requests.totals()
-        yield from self._present({*totals})
-        yield from _counted(totals)
+        yield from self._gauges({*totals})
+        yield from _counters_and_histograms(totals)
         yield from self._memory()
 
-    def _present(self, known: set[tuple[str, EngineName]]) -> Iterator[Metric]:
+    def _gauges(self, answered: set[tuple[str, EngineName]]) -> Iterator[Metric]:
         """Yield the gauges for models that are loaded, are in use, or have answered."""
         log = self._runtime.requests
-        running = Counter((it.model, it.engine) for it in log.requests() if it.ended is None)
-        waiting = Counter((it.model, it.engine) for it in log.waiting())
-        loaded = {(public_name(it.entry), it.entry.engine) for it in self._runtime.models()}
+        running = Counter(
+            (request.model, request.engine) for request in log.requests() if request.ended is None
+        )
+        waiting = Counter((request.model, request.engine) for request in log.waiting())
+        loaded_models = {
+            (public_name(model.entry), model.entry.engine) for model in self._runtime.models()
+        }
         at_work = GaugeMetricFamily(
             "vllm:num_requests_running", "Requests that are answered now.", labels=_LABELS
         )
@@ -144,18 +148,18 @@ class Exposition:
             "Requests that wait for their turn or for their model.",
             labels=_LABELS,
         )
-        for it in sorted({*known, *running, *waiting, *loaded}):
-            at_work.add_metric(_of(it), running[it])
-            in_queue.add_metric(_of(it), waiting[it])
-        used = GaugeMetricFamily(
+        for model in sorted({*answered, *running, *waiting, *loaded_models}):
+            at_work.add_metric(_label_values(model), running[model])
+            in_queue.add_metric(_label_values(model), waiting[model])
+        cache_use = GaugeMetricFamily(
             "vllm:kv_cache_usage_perc",
             "The share of the KV cache that is in use, 0 to 1.",
             labels=_LABELS,
         )
-        for it in sorted(loaded):
-            if (share := self._runtime.cache_used(it[1])) is not None:
-                used.add_metric(_of(it), share)
-        yield from (at_work, in_queue, used)
+        for model in sorted(loaded_models):
+            if (share := self._runtime.cache_used(model[1])) is not None:
+                cache_use.add_metric(_label_values(model), share)
+        yield from (at_work, in_queue, cache_use)
 
     def _memory(self) -> Iterator[Metric]:
         yield GaugeMetricFamily(
@@ -173,17 +177,17 @@ class Exposition:
             "Memory of this computer that the engine's worker holds.",
             labels=_LABELS,
         )
-        for it in self._runtime.models():
-            of = _of((public_name(it.entry), it.entry.engine))
-            for device in it.loaded.buffers.devices if it.loaded.buffers else ():
-                models.add_metric((*of, device.device), device.total)
-            if process := self._runtime.status(it.entry.engine).process:
-                workers.add_metric(of, memory_used(process)[0])
+        for model in self._runtime.models():
+            labels = _label_values((public_name(model.entry), model.entry.engine))
+            for device in model.loaded.buffers.devices if model.loaded.buffers else ():
+                models.add_metric((*labels, device.device), device.total)
+            if process := self._runtime.status(model.entry.engine).process:
+                workers.add_metric(labels, memory_used(process)[0])
         yield from (models, workers)
 
 
 @dataclass(frozen=True)
-class _Chosen(Collector):
+class _SelectedMetrics(Collector):
     """The metrics of some models, or all; without those that have no values."""
 
     metrics: Iterable[Metric]
@@ -193,44 +197,44 @@ class _Chosen(Collector):
         for metric in self.metrics:
             if self.models is not None:
                 metric.samples = [
-                    it for it in metric.samples if it.labels.get("model") in self.models
+                    sample for sample in metric.samples if sample.labels.get("model") in self.models
                 ]
             if metric.samples:
                 yield metric
 
 
-def _of(model: tuple[str, EngineName]) -> tuple[str, str, str]:
+def _label_values(model: tuple[str, EngineName]) -> tuple[str, str, str]:
     """Return the values of `_LABELS` for a model and its engine."""
     name, engine = model
     return name, name, engine
 
 
-def _counted(totals: Mapping[tuple[str, EngineName], Totals]) -> Iterator[Metric]:
+def _counters_and_histograms(totals: Mapping[tuple[str, EngineName], Totals]) -> Iterator[Metric]:
     """Yield the counters and histograms."""
     for name, field, words in _COUNTERS:
         counter = CounterMetricFamily(name, words, labels=_LABELS)
-        for it, of in totals.items():
-            counter.add_metric(_of(it), getattr(of.tokens, field))
+        for model, total in totals.items():
+            counter.add_metric(_label_values(model), getattr(total.tokens, field))
         yield counter
     for name, field, words in _HISTOGRAMS:
         histogram = HistogramMetricFamily(name, words, labels=_LABELS)
-        for it, of in totals.items():
-            counts: Histogram = getattr(of, field)
+        for model, total in totals.items():
+            counts: Histogram = getattr(total, field)
             buckets = [
                 ("+Inf" if math.isinf(bound) else repr(bound), count)
                 for bound, count in counts.cumulated()
             ]
-            histogram.add_metric(_of(it), buckets, counts.sum)
+            histogram.add_metric(_label_values(model), buckets, counts.sum)
         yield histogram
     ended = CounterMetricFamily(
         "vllm:request_success_total",
         "Requests that have ended, by the reason.",
         labels=(*_LABELS, "finished_reason"),
     )
-    for it, of in totals.items():
-        ends: Counter[str] = Counter()
-        for end, reason in _ENDS.items():
-            ends[reason] += of.ends[end]
-        for reason, count in ends.items():
-            ended.add_metric((*_of(it), reason), count)
+    for model, total in totals.items():
+        counts_by_reason: Counter[str] = Counter()
+        for end, reason in _FINISH_REASONS.items():
+            counts_by_reason[reason] += total.ends[end]
+        for reason, count in counts_by_reason.items():
+            ended.add_metric((*_label_values(model), reason), count)
     yield ended

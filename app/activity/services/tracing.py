@@ -1,4 +1,4 @@
-"""Sends each request as a span to a collector, if the settings name one."""
+"""The export of each request as a span to a collector, if the settings name one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engines.errors import UserError
 if TYPE_CHECKING:
     from app.runtime.values.request_records import RequestRecord
 
-_MOST_KEPT: Final = 1_000
-GATHERED_S: Final = 1.0
+_MOST_WAITING: Final = 1_000
+GATHER_S: Final = 1.0
 """How long to wait for further requests before sending, in seconds."""
 
 PAUSE_S: Final = 30.0
 """The pause after a failed attempt, in seconds."""
 
-PATIENCE_S: Final = 2.0
+CLOSE_S: Final = 2.0
 """How long the end of Hearth waits for the last spans, in seconds."""
 
 _log = logging.getLogger(__name__)
@@ -45,19 +45,19 @@ class Tracing:
         self._endpoint = endpoint
         self._send = send
         self._changed = threading.Condition()
-        self._ended: deque[RequestRecord] = deque(maxlen=_MOST_KEPT)
+        self._waiting: deque[RequestRecord] = deque(maxlen=_MOST_WAITING)
         self._thread: threading.Thread | None = None
-        self._closed = False
-        self._failing = False
+        self._is_closed = False
+        self._is_failing = False
 
-    def take(self, record: RequestRecord) -> None:
+    def add(self, record: RequestRecord) -> None:
         """Queue an ended request, if there is a collector; from any thread, without waiting."""
         if not self._endpoint():
             return
         with self._changed:
-            if self._closed:
+            if self._is_closed:
                 return
-            self._ended.append(record)
+            self._waiting.append(record)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hearth-traces", daemon=True)
                 self._thread.start()
@@ -66,38 +66,38 @@ class Tracing:
     def close(self) -> None:
         """Send the remaining requests, unless sending failed before; wait only briefly."""
         with self._changed:
-            self._closed = True
+            self._is_closed = True
             thread = self._thread
             self._changed.notify()
         if thread is not None:
-            thread.join(PATIENCE_S)
+            thread.join(CLOSE_S)
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._ended)
-                if not self._closed:
-                    pause = PAUSE_S if self._failing else GATHERED_S
-                    self._changed.wait_for(lambda: self._closed, pause)
-                if self._closed and (self._failing or not self._ended):
+                self._changed.wait_for(lambda: self._is_closed or self._waiting)
+                if not self._is_closed:
+                    pause = PAUSE_S if self._is_failing else GATHER_S
+                    self._changed.wait_for(lambda: self._is_closed, pause)
+                if self._is_closed and (self._is_failing or not self._waiting):
                     return
-                records = tuple(self._ended)
-                self._ended.clear()
+                records = tuple(self._waiting)
+                self._waiting.clear()
             self._export(records)
 
     def _export(self, records: tuple[RequestRecord, ...]) -> None:
         endpoint = self._endpoint()
         if not endpoint:
-            return  # it was switched off meanwhile
+            return  # the user has switched it off meanwhile
         try:
             self._send(endpoint, as_otlp(records, secrets.token_hex))
         except UserError as error:
-            if not self._failing:
+            if not self._is_failing:
                 _log.warning("The traces could not be sent: %s %s", error.what, error.why)
-            self._failing = True
+            self._is_failing = True
             with self._changed:
-                newer = tuple(self._ended)
-                self._ended.clear()
-                self._ended.extend((*records, *newer))
+                newer = tuple(self._waiting)
+                self._waiting.clear()
+                self._waiting.extend((*records, *newer))
         else:
-            self._failing = False
+            self._is_failing = False

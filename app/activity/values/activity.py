@@ -1,6 +1,6 @@
-"""The engines' work over the last minutes, as curves: pure.
+"""The engines' work over the last minutes, as curves.
 
-Curves are computed from the records of requests, so nothing is measured while no one looks.
+Curves are computed from the records of requests, so nothing is measured while no page shows them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class ActivityCurves:
         step_s: The length of a stretch, in seconds.
         running, waiting: Requests, on average.
         written, read: Tokens per second, of answers and of prompts.
-        to_first: Mean time to the first token, in seconds, of the requests that got it then.
-        hits: Share of prompt tokens that came from the cache.
-        accepted: Share of drafted tokens that were accepted.
+        first_token_s: Mean time to the first token, in seconds, of the requests that got it then.
+        cache_share: Share of prompt tokens that came from the cache.
+        accepted_share: Share of drafted tokens that were accepted.
         memory: In bytes.
     """
 
     step_s: float
     running: Curve
     waiting: Curve
-    written: Curve
-    read: Curve
-    to_first: Curve
-    hits: Curve
-    accepted: Curve
+    generated_rate: Curve
+    prompt_rate: Curve
+    first_token_s: Curve
+    cache_share: Curve
+    accepted_share: Curve
     memory: Curve
 
 
@@ -77,37 +77,37 @@ def curves(
     """
     time = _Stretches(until, step_s)
 
-    def of_prompts(it: RequestRecord) -> tuple[float | None, float, float]:
-        return it.first, it.tokens.cached, it.tokens.prompt
+    def of_prompts(request: RequestRecord) -> tuple[float | None, float, float]:
+        return request.first, request.tokens.cached, request.tokens.prompt
 
-    def of_drafts(it: RequestRecord) -> tuple[float | None, float, float]:
-        return it.last, it.tokens.accepted, it.tokens.drafted
+    def of_drafts(request: RequestRecord) -> tuple[float | None, float, float]:
+        return request.last, request.tokens.accepted, request.tokens.drafted
 
-    def of_firsts(it: RequestRecord) -> tuple[float | None, float, float]:
-        return it.first, (it.first or it.asked) - it.asked, 1
+    def of_firsts(request: RequestRecord) -> tuple[float | None, float, float]:
+        return request.first, (request.first or request.asked) - request.asked, 1
 
     return ActivityCurves(
         step_s,
-        running=time.spread((it.begun, it.ended or now, None) for it in requests),
+        running=time.spread((request.begun, request.ended or now, None) for request in requests),
         waiting=time.spread(
             (
-                *((it.asked, it.begun, None) for it in requests),
-                *((it.asked, now, None) for it in waiting),
+                *((request.asked, request.begun, None) for request in requests),
+                *((request.asked, now, None) for request in waiting),
             )
         ),
-        written=time.spread(
-            (it.first, it.last, it.tokens.generated)
-            for it in requests
-            if it.first is not None and it.last is not None
+        generated_rate=time.spread(
+            (request.first, request.last, request.tokens.generated)
+            for request in requests
+            if request.first is not None and request.last is not None
         ),
-        read=time.spread(
-            (it.begun, it.first, it.tokens.prompt - it.tokens.cached)
-            for it in requests
-            if it.first is not None
+        prompt_rate=time.spread(
+            (request.begun, request.first, request.tokens.prompt - request.tokens.cached)
+            for request in requests
+            if request.first is not None
         ),
-        to_first=time.ratio(requests, of_firsts),
-        hits=time.ratio(requests, of_prompts),
-        accepted=time.ratio(requests, of_drafts),
+        first_token_s=time.ratio(requests, of_firsts),
+        cache_share=time.ratio(requests, of_prompts),
+        accepted_share=time.ratio(requests, of_drafts),
         memory=time.latest(memory),
     )
 
@@ -118,7 +118,7 @@ class _Stretches:
     def __init__(self, until: float, step_s: float) -> None:
         self._count = round(SPAN_S / step_s)
         self._step = step_s
-        self._begin = until - SPAN_S
+        self._start = until - SPAN_S
 
     def spread(self, spells: Iterable[tuple[float, float, float | None]]) -> Curve:
         """Spread amounts evenly over their time, and return the rate per second.
@@ -128,15 +128,15 @@ class _Stretches:
                 there were, on average.
         """
         sums = [0.0] * self._count
-        for begin, end, amount in spells:
-            if end <= begin:
-                if amount and (at := self._at(begin)) is not None:
+        for start, end, amount in spells:
+            if end <= start:
+                if amount and (at := self._at(start)) is not None:
                     sums[at] += amount
                 continue
-            weight = 1.0 if amount is None else amount / (end - begin)
-            for at, seconds in self._overlaps(begin, end):
+            weight = 1.0 if amount is None else amount / (end - start)
+            for at, seconds in self._overlaps(start, end):
                 sums[at] += weight * seconds
-        return tuple(it / self._step for it in sums)
+        return tuple(total / self._step for total in sums)
 
     def ratio(
         self,
@@ -148,32 +148,34 @@ class _Stretches:
         Args:
             parts: Returns a request's moment, and what it adds to the upper and the lower sum.
         """
-        above, below = [0.0] * self._count, [0.0] * self._count
+        upper_sums, lower_sums = [0.0] * self._count, [0.0] * self._count
         for request in requests:
             moment, upper, lower = parts(request)
             if moment is not None and (at := self._at(moment)) is not None:
-                above[at] += upper
-                below[at] += lower
-        return tuple(up / down if down else None for up, down in zip(above, below, strict=True))
+                upper_sums[at] += upper
+                lower_sums[at] += lower
+        return tuple(
+            up / down if down else None for up, down in zip(upper_sums, lower_sums, strict=True)
+        )
 
     def latest(self, samples: Iterable[tuple[float, float]]) -> Curve:
         """Return the last sample of each stretch."""
-        found: list[float | None] = [None] * self._count
+        values: list[float | None] = [None] * self._count
         for moment, value in samples:
             if (at := self._at(moment)) is not None:
-                found[at] = value
-        return tuple(found)
+                values[at] = value
+        return tuple(values)
 
     def _at(self, moment: float) -> int | None:
-        at = math.floor((moment - self._begin) / self._step)
+        at = math.floor((moment - self._start) / self._step)
         return at if 0 <= at < self._count else None
 
-    def _overlaps(self, begin: float, end: float) -> Iterator[tuple[int, float]]:
+    def _overlaps(self, start: float, end: float) -> Iterator[tuple[int, float]]:
         """Yield the stretches that overlap with a spell, with the seconds of overlap."""
-        first = max(0, math.floor((begin - self._begin) / self._step))
-        for at in range(first, self._count):
-            left = self._begin + at * self._step
-            if left >= end:
+        index = max(0, math.floor((start - self._start) / self._step))
+        for at in range(index, self._count):
+            stretch_start = self._start + at * self._step
+            if stretch_start >= end:
                 return
-            if (seconds := min(end, left + self._step) - max(begin, left)) > 0:
+            if (seconds := min(end, stretch_start + self._step) - max(start, stretch_start)) > 0:
                 yield at, seconds

@@ -1,4 +1,4 @@
-"""Computes the results of a measurement (medians and ratios) from its runs: pure."""
+"""The results of a measurement: medians and ratios, computed from its runs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class BenchStep:
     """The progress of a measurement.
 
     Attributes:
-        what: The part that comes next, as text.
+        description: The part that comes next, as text.
     """
 
     done: int
     total: int
-    what: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _mode_result(mode: MtpMode, runs: list[Run], off: list[Run] | None) -> ModeR
 
     dones = [done for run in runs for done in run.dones]
     reports = [done.mtp for done in dones]
-    last = reports[-1]
+    latest = reports[-1]
     bounds = [report.bound for report in reports if report.bound is not None]
     gains: list[float] = []
     if off is not None and mode != "off":
@@ -139,11 +139,11 @@ def _mode_result(mode: MtpMode, runs: list[Run], off: list[Run] | None) -> ModeR
         gain=gain,
         # A gain above its bound is a measurement error, so the bound is raised to it.
         bound=max(median(bounds), gain or 0.0) if bounds else None,
-        active=last.active,
-        kind=last.kind,
-        depth=last.depth,
+        active=latest.active,
+        kind=latest.kind,
+        depth=latest.depth,
         drafted=sum(report.drafted for report in reports),
         accepted=sum(report.accepted for report in reports),
-        reason=last.reason,
+        reason=latest.reason,
         same_text=off is None or all(run.text == off[0].text for run in runs),
     )

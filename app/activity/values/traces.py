@@ -1,4 +1,4 @@
-"""Requests as spans of OpenTelemetry, in the JSON of OTLP, never with any text of a chat: pure.
+"""Requests as spans of OpenTelemetry, in the JSON of OTLP, never with any text of a chat.
 
 Attributes follow the conventions for generative AI:
 https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md
@@ -20,7 +20,7 @@ _INTERNAL, _CLIENT = 1, 3
 """Kinds of spans: within this process, and a call to another (`opentelemetry.proto.trace.v1`)."""
 
 _ERROR: Final = 2
-_ENDS: Final[Mapping[RequestEnd, str]] = {"tool": "tool_call"}
+_FINISH_REASONS: Final[Mapping[RequestEnd, str]] = {"tool": "tool_call"}
 
 
 def as_otlp(requests: Sequence[RequestRecord], new_id: Callable[[int], str]) -> bytes:
@@ -30,7 +30,7 @@ def as_otlp(requests: Sequence[RequestRecord], new_id: Callable[[int], str]) -> 
         new_id: Returns a random number of this many bytes, in hexadecimal.
     """
     resource = {"service.name": "hearth", "service.version": __version__}
-    spans = [_span(it, new_id) for it in requests]
+    spans = [_span(request, new_id) for request in requests]
     scope = {"name": "hearth.engines", "version": __version__}
     body = {
         "resourceSpans": [
@@ -43,39 +43,41 @@ def as_otlp(requests: Sequence[RequestRecord], new_id: Callable[[int], str]) -> 
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-def _span(it: RequestRecord, new_id: Callable[[int], str]) -> dict[str, Any]:
-    if it.ended is None or it.end is None:
+def _span(request: RequestRecord, new_id: Callable[[int], str]) -> dict[str, Any]:
+    if request.ended is None or request.end is None:
         raise ValueError("it has not ended")
-    status = {"code": _ERROR} if it.end == "error" else {}
+    status = {"code": _ERROR} if request.end == "error" else {}
     return {
         "traceId": new_id(16),
         "spanId": new_id(8),
-        "name": f"{it.operation} {it.model}",
-        "kind": _INTERNAL if it.engine == "llamacpp" else _CLIENT,
-        "startTimeUnixNano": _nanoseconds(it.asked_at),
-        "endTimeUnixNano": _nanoseconds(it.asked_at + it.ended - it.asked),
-        "attributes": _attributes(_said(it, it.end)),
+        "name": f"{request.operation} {request.model}",
+        "kind": _INTERNAL if request.engine == "llamacpp" else _CLIENT,
+        "startTimeUnixNano": _nanoseconds(request.asked_at),
+        "endTimeUnixNano": _nanoseconds(request.asked_at + request.ended - request.asked),
+        "attributes": _attributes(_request_attributes(request, request.end)),
         "status": status,
     }
 
 
-def _said(it: RequestRecord, end: RequestEnd) -> dict[str, Value | None]:
-    tokens = it.tokens
+def _request_attributes(request: RequestRecord, end: RequestEnd) -> dict[str, Value | None]:
+    tokens = request.tokens
     return {
-        "gen_ai.operation.name": it.operation,
-        "gen_ai.provider.name": it.engine,
-        "gen_ai.request.model": it.model,
-        "gen_ai.response.model": it.model,
+        "gen_ai.operation.name": request.operation,
+        "gen_ai.provider.name": request.engine,
+        "gen_ai.request.model": request.model,
+        "gen_ai.response.model": request.model,
         "gen_ai.usage.input_tokens": tokens.prompt,
-        "hearth.queue_time": it.begun - it.asked,
-        "error.type": it.error or None,
-        **(_written(it, it.sampled, end) if it.sampled is not None else {}),
+        "hearth.queue_time": request.begun - request.asked,
+        "error.type": request.error or None,
+        **(_text_attributes(request, request.sampled, end) if request.sampled is not None else {}),
     }
 
 
-def _written(it: RequestRecord, sampled: SampledAs, end: RequestEnd) -> dict[str, Value | None]:
+def _text_attributes(
+    request: RequestRecord, sampled: SampledAs, end: RequestEnd
+) -> dict[str, Value | None]:
     """Return the attributes that only a request for text has."""
-    tokens = it.tokens
+    tokens = request.tokens
     return {
         "gen_ai.request.stream": True,
         "gen_ai.request.temperature": sampled.temperature,
@@ -83,8 +85,10 @@ def _written(it: RequestRecord, sampled: SampledAs, end: RequestEnd) -> dict[str
         "gen_ai.request.top_k": sampled.top_k,
         "gen_ai.request.seed": sampled.seed,
         "gen_ai.request.max_tokens": sampled.max_tokens,
-        "gen_ai.response.finish_reasons": (_ENDS.get(end, end),),
-        "gen_ai.response.time_to_first_chunk": None if it.first is None else it.first - it.asked,
+        "gen_ai.response.finish_reasons": (_FINISH_REASONS.get(end, end),),
+        "gen_ai.response.time_to_first_chunk": None
+        if request.first is None
+        else request.first - request.asked,
         "gen_ai.usage.output_tokens": tokens.generated,
         "gen_ai.usage.cache_read.input_tokens": tokens.cached,
         "gen_ai.usage.reasoning.output_tokens": tokens.reasoning,
@@ -95,7 +99,11 @@ def _written(it: RequestRecord, sampled: SampledAs, end: RequestEnd) -> dict[str
 
 def _attributes(values: Mapping[str, Value | None]) -> list[dict[str, Any]]:
     """Return attributes in OTLP's form, without those that have no value."""
-    return [{"key": key, "value": _value(it)} for key, it in values.items() if it is not None]
+    return [
+        {"key": key, "value": _value(request)}
+        for key, request in values.items()
+        if request is not None
+    ]
 
 
 def _value(value: Value) -> dict[str, Any]:
@@ -107,7 +115,7 @@ def _value(value: Value) -> dict[str, Any]:
         return {"doubleValue": value}
     if isinstance(value, str):
         return {"stringValue": value}
-    return {"arrayValue": {"values": [_value(it) for it in value]}}
+    return {"arrayValue": {"values": [_value(request) for request in value]}}
 
 
 def _nanoseconds(seconds: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from app.api.values import ApiClient, ApiUse, shown_name
+from app.api.values import ApiClient, ApiUse, short_name
 from app.base.errors import NoKeyring
 from app.kit.terminal.arguments import count, positive
 from app.kit.terminal.command import Argument, Command
@@ -22,17 +22,17 @@ USES_HEAD = (
     N_("When"), N_("Client"), N_("From"), N_("Asked for"), N_("Model"), N_("Read"), N_("Written"),
     N_("Result"),
 )  # fmt: skip
-_NONE = N_("No client has a key of its own; `hearth clients add NAME` makes one.")
+_NO_CLIENTS = N_("No program has a key of its own; `hearth clients add NAME` creates one.")
 
 
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
-    models = tuple(app.library.find(it).id for it in args.models)
-    client, key = app.api_keys.add(args.what, models, per_minute=args.limit, at_once=args.at_once)
+    models = tuple(app.library.find(name).id for name in args.models)
+    client, key = app.api_keys.add(args.name, models, per_minute=args.limit, at_once=args.at_once)
     out.value(
         {**_described(client), "key": key.reveal()},
         lambda: N_(
-            "Key: {reveal}\nIt is shown this once; “{name}” sends it.",
-            reveal=key.reveal(),
+            "Key: {key}\nIt is shown only now. “{name}” has to send it with each request.",
+            key=key.reveal(),
             name=client.name,
         ),
     )
@@ -40,20 +40,26 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
-    found = app.api_keys.clients()
-    out.value([_described(it) for it in found], lambda: table([_row(it) for it in found]) or _NONE)
+    clients = app.api_keys.clients()
+    out.value(
+        [_described(client) for client in clients],
+        lambda: table([_row(client) for client in clients]) or _NO_CLIENTS,
+    )
     return 0
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
-    client = app.api_keys.remove(args.what)
+    client = app.api_keys.remove(args.name)
     out.value({"removed": client.name}, lambda: N_("Removed “{name}”.", name=client.name))
     return 0
 
 
 def _uses(app: App, args: argparse.Namespace, out: Output) -> int:
     uses = app.api_keys.uses(args.limit)
-    out.value([asdict(it) for it in uses], lambda: uses_table(uses) or N_("Nobody has asked."))
+    out.value(
+        [asdict(use) for use in uses],
+        lambda: uses_table(uses) or N_("No program has sent a request yet."),
+    )
     return 0
 
 
@@ -67,33 +73,30 @@ def _show_token(token: ServerToken, out: Output, *, new: bool) -> None:
     """Show the server's token.
 
     Args:
-        new: The user asked for a new token, so it is shown even if nothing can keep it.
+        new: The user asked for a new token, so it is shown even if nothing can store it.
 
     Raises:
-        NoKeyring: The token is kept only in this process and would be lost when the command ends.
+        NoKeyring: The token exists only in this process and would be lost when the command ends.
     """
-    kept = token.status.place != "memory"
-    if not kept and not new:
+    is_stored = token.status.place != "memory"
+    if not is_stored and not new:
         raise NoKeyring(
             N_("There is no token to show."),
             N_(
-                "This system has no keyring, so each start of `hearth serve` makes a token, and "
-                "prints "
-                "it."
+                "This system has no keyring, so `hearth serve` creates and prints a token at each "
+                "start."
             ),
             N_(
-                "Take the one that it has printed. For one that stays, save what `hearth clients "
-                "token "
-                "--new` prints in a file that only you can read, and start `hearth serve "
-                "--token-file "
-                "FILE`; or set HEARTH_API_TOKEN in the environment."
+                "Use the one that it printed. For one that stays, save the output of `hearth "
+                "clients token --new` in a file that only you can read, and start `hearth serve "
+                "--token-file FILE`; or set HEARTH_API_TOKEN in the environment."
             ),
         )
-    if not kept:
+    if not is_stored:
         out.note(
             N_(
-                "This system has no keyring, so this token is kept nowhere. Save it in a file that "
-                "only you can read, and start `hearth serve --token-file FILE`."
+                "This system has no keyring, so this token is stored nowhere. Save it in a file "
+                "that only you can read, and start `hearth serve --token-file FILE`."
             )
         )
     elif token.status.warning:
@@ -109,10 +112,10 @@ def uses_table(uses: list[ApiUse]) -> str:
 
 
 def _use_row(use: ApiUse) -> tuple[str, ...]:
-    when = datetime.fromtimestamp(use.started, tz=UTC).astimezone()
+    time = datetime.fromtimestamp(use.started, tz=UTC).astimezone()
     return (
-        when.strftime("%Y-%m-%d %H:%M:%S"),
-        shown_name(use.client) or N_("no valid key"),
+        time.strftime("%Y-%m-%d %H:%M:%S"),
+        short_name(use.client) or N_("no valid key"),
         use.address,
         use.endpoint,
         use.model or "-",
@@ -128,7 +131,7 @@ def _row(client: ApiClient) -> tuple[str, ...]:
         N_("{at_once} at once", at_once=client.at_once) if client.at_once else "",
     ]
     return (
-        shown_name(client.name),
+        short_name(client.name),
         ", ".join(client.models) or N_("all models"),
         joined(", ", limits) or N_("no limit"),
     )
@@ -136,27 +139,27 @@ def _row(client: ApiClient) -> tuple[str, ...]:
 
 def _described(client: ApiClient) -> dict[str, Any]:
     """Return a client's fields without the hash of its key."""
-    told = asdict(client)
-    del told["digest"]
-    return told
+    fields = asdict(client)
+    del fields["digest"]
+    return fields
 
 
-_NAME = Argument("what", N_("the program's name"), metavar="NAME", offers="clients")
+_NAME = Argument("name", N_("the program's name"), metavar="NAME", offers="clients")
 
 COMMAND = Command(
     "clients",
-    "manage the programs that may use the server, each with a key of its own",
+    "manage the programs that may use the server, each with its own key",
     verbs=(
         Command(
             "add",
-            "make a key for a program",
+            "create a key for a program",
             _add,
             (
                 _NAME,
                 Argument(
                     "--models",
                     "the models that it may use, separated by commas; by default all",
-                    type=lambda text: [it.strip() for it in text.split(",") if it.strip()],
+                    type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
                     default=[],
                     metavar="M,M",
                 ),

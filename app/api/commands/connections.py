@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 _RESULTS = {"refused": word("refused"), "failed": word("failed"), "cancelled": word("cancelled")}
-_NONE = N_("No connection has left this computer.")
+_NO_CONNECTIONS = N_("No connection has left this computer.")
 _HEAD = (N_("When"), N_("Host"), N_("Purpose"), N_("Sent"), N_("Received"), N_("Result"))
 
 
@@ -32,45 +32,45 @@ def connections(app: App, args: argparse.Namespace, out: Output) -> int:
             lambda: N_("Cleared {count} connections from the list.", count=count),
         )
         return 0
-    left = app.ledger.connections(args.limit)
-    came = app.api_keys.uses(args.limit)
+    outgoing = app.ledger.connections(args.limit)
+    incoming = app.api_keys.uses(args.limit)
 
     def human() -> str:
-        parts = [table([*map(_row, left)], _HEAD) or _NONE]
-        if came:
-            head = N_("Programs that asked this computer’s server:")
-            parts.append(joined("\n", (head, uses_table(came))))
+        parts = [table([*map(_row, outgoing)], _HEAD) or _NO_CONNECTIONS]
+        if incoming:
+            head = N_("Requests of programs to this computer’s server:")
+            parts.append(joined("\n", (head, uses_table(incoming))))
         return joined("\n\n", parts)
 
-    lines = [*map(asdict, left), *map(_incoming, came)]
-    newest = sorted(lines, key=lambda it: -float(it["started"]))
+    lines = [*map(asdict, outgoing), *map(_as_connection, incoming)]
+    newest = sorted(lines, key=lambda line: -float(line["started"]))
     out.value(newest[: args.limit], human)
     return 0
 
 
-def _incoming(use: ApiUse) -> dict[str, Any]:
+def _as_connection(use: ApiUse) -> dict[str, Any]:
     """Describe a request with the same fields as an outgoing connection, plus its own."""
-    told = asdict(use)
+    fields = asdict(use)
     return {
-        "started": told.pop("started"),
-        "seconds": told.pop("seconds"),
-        "host": told.pop("address"),
-        "port": told.pop("port"),
+        "started": fields.pop("started"),
+        "seconds": fields.pop("seconds"),
+        "host": fields.pop("address"),
+        "port": fields.pop("port"),
         "purpose": N_("answer a program"),
-        "method": told.pop("method"),
-        "sent": told.pop("sent"),
-        "received": told.pop("received"),
-        "result": str(told.pop("status")),
+        "method": fields.pop("method"),
+        "sent": fields.pop("sent"),
+        "received": fields.pop("received"),
+        "result": str(fields.pop("status")),
         "proxy": None,
-        **told,
+        **fields,
     }
 
 
 def _row(connection: LoggedConnection) -> tuple[str, ...]:
-    when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
+    time = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
     host = f"{connection.host}:{connection.port}"
     return (
-        when.strftime("%Y-%m-%d %H:%M:%S"),
+        time.strftime("%Y-%m-%d %H:%M:%S"),
         N_("{host} by {proxy}", host=host, proxy=connection.proxy) if connection.proxy else host,
         connection.purpose,
         size(connection.sent),

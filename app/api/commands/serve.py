@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.api.services.server_control import options_of
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.terminal.arguments import USUAL
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from app.api.services.api_keys import ServerToken
     from app.wiring.app import App
 
-_PLACES = {
+_PLACE_SENTENCES = {
     "keyring": N_("It is kept in the system's keyring."),
-    "environment": N_("It is that of HEARTH_API_TOKEN."),
+    "environment": N_("It comes from HEARTH_API_TOKEN."),
     "memory": N_(
-        "This system has no keyring, so the next start makes another. For one that stays, "
-        "give it in a file with --token-file or in the variable HEARTH_API_TOKEN; "
-        "`hearth clients token --new` makes one."
+        "This system has no keyring, so the next start creates another one. For one that "
+        "stays, name a file with --token-file or set the variable HEARTH_API_TOKEN; `hearth "
+        "clients token --new` creates one."
     ),
 }
-_OTHERS = 0o077
+_PERMISSIONS_OF_OTHERS = 0o077
 """The permission bits of a file for everyone but its owner."""
-_LOOKS_S = 0.2
+_CHECK_S = 0.2
 
 
 def serve(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -48,18 +48,18 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
     """
     options = _options(app, args)
     if args.token_stdin:
-        app.api_keys.take(read_line())
+        app.api_keys.use_token(read_line())
     elif args.token_file is not None:
-        file = from_home(args.token_file)
-        app.api_keys.take(read_file(file))
-        if os.name != "nt" and file.stat().st_mode & _OTHERS:
+        file = expand_home(args.token_file)
+        app.api_keys.use_token(read_file(file))
+        if os.name != "nt" and file.stat().st_mode & _PERMISSIONS_OF_OTHERS:
             out.note(
                 N_(
-                    "Others on this computer may read {file}; `chmod 600` keeps it to you.",
+                    "Other accounts on this computer may read {file}; `chmod 600` prevents that.",
                     file=file,
                 )
             )
-    with _ending() as wait:
+    with _until_signal() as wait:
         # Read the token before the server starts: the server would create it, and we could no
         # longer tell that it is new.
         token = app.api_keys.token() if options.needs_token else None
@@ -69,7 +69,7 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
                 "url": f"{status.url}/v1",
                 "token": token.secret.reveal() if token is not None else None,
                 "token_place": _place(token, args),
-                "elsewhere": [f"{it}/v1" for it in status.elsewhere],
+                "elsewhere": [f"{url}/v1" for url in status.network_urls],
                 "exposed": status.exposed,
                 "encrypted": status.encrypted,
             },
@@ -77,11 +77,11 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
         )
         if status.exposed and not status.encrypted:
             out.note(
-                N_("Others on this network can read questions, answers and the token on their way.")
+                N_("Others on this network can read the questions, the answers and the token.")
             )
-        ended_by = wait()
+        signal_number = wait()
         app.server.stop()
-    return 130 if ended_by == signal.SIGINT else 0
+    return 130 if signal_number == signal.SIGINT else 0
 
 
 def _options(app: App, args: argparse.Namespace) -> ServeOptions:
@@ -92,7 +92,9 @@ def _options(app: App, args: argparse.Namespace) -> ServeOptions:
         settings = replace(settings, server_expose=reach)
     options = options_of(settings)
     if args.tls_cert is not None or args.tls_key is not None:
-        options = replace(options, certificate=_path(args.tls_cert), key=_path(args.tls_key))
+        options = replace(
+            options, certificate=_absolute_path(args.tls_cert), key=_absolute_path(args.tls_key)
+        )
     address = options.address
     return replace(
         options,
@@ -101,74 +103,76 @@ def _options(app: App, args: argparse.Namespace) -> ServeOptions:
             address.port if args.port is None else args.port,
         ),
         needs_token=not args.no_token,
-        names=(*options.names, *(it.lower() for it in args.name)),
+        names=(*options.names, *(name.lower() for name in args.name)),
         window_open=False,
     )
 
 
-def _path(path: Path | None) -> Path | None:
-    return path and from_home(path).absolute()
+def _absolute_path(path: Path | None) -> Path | None:
+    return path and expand_home(path).absolute()
 
 
 def _place(token: ServerToken | None, args: argparse.Namespace) -> str:
     if token is None:
         return "none"
-    given = args.token_stdin or args.token_file is not None
-    return "given" if given else token.status.place
+    is_supplied = args.token_stdin or args.token_file is not None
+    return "given" if is_supplied else token.status.place
 
 
 def _lines(
     status: ServerStatus, token: ServerToken | None, args: argparse.Namespace
 ) -> Iterator[str]:
     yield N_("Listening at {url}/v1; Ctrl-C ends it.", url=status.url)
-    for url in status.elsewhere:
+    for url in status.network_urls:
         yield N_("For other computers: {url}/v1", url=url)
     place = _place(token, args)
     if token is None:
-        yield N_("Every program on this computer may ask: there is no token.")
-    elif token.made:
-        yield N_("Token: {reveal}", reveal=token.secret.reveal())
-        yield N_("It is shown this once. {places}", places=_PLACES[place])
+        yield N_("There is no token: every program on this computer can use the server.")
+    elif token.is_new:
+        yield N_("Token: {token}", token=token.secret.reveal())
+        yield N_("It is shown only now. {place}", place=_PLACE_SENTENCES[place])
     elif place == "given":
-        yield N_("The token is the one you gave.")
+        yield N_("The token is the one that you supplied.")
     else:
-        yield N_("{places} `hearth clients token` shows it.", places=_PLACES[place])
+        yield N_("{place} `hearth clients token` shows it.", place=_PLACE_SENTENCES[place])
 
 
 @contextmanager
-def _ending() -> Iterator[Callable[[], int]]:
+def _until_signal() -> Iterator[Callable[[], int]]:
     """Yield a function that waits for a signal to end the server and returns the signal's number.
 
     Call it on the main thread. Signals that arrive before anyone waits are remembered. A signal
     that was ignored at the start stays ignored: `nohup` and background jobs of a shell rely on
     that.
     """
-    heard: list[int] = []
-    came = threading.Event()
+    received: list[int] = []
+    arrived = threading.Event()
 
-    def hear(number: int, _frame: Any) -> None:
-        heard.append(number)
-        came.set()
+    def note_signal(number: int, _frame: Any) -> None:
+        received.append(number)
+        arrived.set()
 
     if sys.platform == "win32":
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
     else:
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {
-        it: signal.signal(it, hear) for it in numbers if signal.getsignal(it) is not signal.SIG_IGN
+    old_handlers = {
+        number: signal.signal(number, note_signal)
+        for number in numbers
+        if signal.getsignal(number) is not signal.SIG_IGN
     }
 
     def wait() -> int:
         # Wait in short steps, because a long wait cannot be interrupted on Windows.
-        while not came.wait(_LOOKS_S):
+        while not arrived.wait(_CHECK_S):
             pass
-        return heard[0]
+        return received[0]
 
     try:
         yield wait
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for signal_number, handler in old_handlers.items():
+            signal.signal(signal_number, handler)
 
 
 def _port(text: str) -> int:
@@ -184,8 +188,8 @@ COMMAND = Command(
     (
         Argument(
             "--host",
-            "the address of this computer to listen at; by default 127.0.0.1, which only its own "
-            "programs reach",
+            "the address of this computer to listen at; by default 127.0.0.1, which only programs "
+            "on this computer can reach",
             metavar="ADDRESS",
         ),
         Argument(
@@ -196,7 +200,7 @@ COMMAND = Command(
         ),
         Argument(
             "--expose",
-            "let other computers connect, at all addresses or at that of --host",
+            "let other computers connect, at all addresses or at the one of --host",
             action="store_true",
         ),
         Argument(
@@ -213,8 +217,8 @@ COMMAND = Command(
         ),
         Argument(
             "--without-tls",
-            "let other computers connect without encryption, so that others on the network can "
-            "read along",
+            "let other computers connect without encryption; others on the network can then read "
+            "everything",
             action="store_true",
         ),
         Argument(

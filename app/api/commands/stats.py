@@ -29,7 +29,7 @@ _HEAD = (
     N_("Model"), N_("Engine"), N_("At work"), N_("Waiting"), N_("Answered"), N_("Written"),
     N_("Read"), N_("Known"), N_("First token"), N_("Speed"), N_("Accepted"), N_("KV cache"),
 )  # fmt: skip
-_NONE = N_("Nothing has been asked of it yet.")
+_NO_REQUESTS = N_("It has not answered any request yet.")
 
 
 class MetricsUnreadable(AppError):
@@ -74,17 +74,21 @@ def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Show the metrics of a running server."""
     address = args.url or options_of(app.settings.read()).address.url()
     address = address.rstrip("/").removesuffix("/v1")
-    samples = samples_in(read_metrics(app.gate, address, _token(app, args, address)), address)
+    samples = parse_samples(read_metrics(app.gate, address, _token(app, args, address)), address)
     models = stats_of(samples)
-    held = [it.value for it in samples if it.name == "process_resident_memory_bytes"]
-    held += [it.value for it in samples if it.name == "hearth:worker_memory_bytes"]
+    memory = [sample.value for sample in samples if sample.name == "process_resident_memory_bytes"]
+    memory += [sample.value for sample in samples if sample.name == "hearth:worker_memory_bytes"]
     out.value(
-        {"url": address, "memory_bytes": round(sum(held)), "models": [asdict(it) for it in models]},
+        {
+            "url": address,
+            "memory_bytes": round(sum(memory)),
+            "models": [asdict(model) for model in models],
+        },
         lambda: joined(
             "\n",
             (
-                table([*map(_row, models)], _HEAD) or _NONE,
-                N_("Memory of this computer: {sum}", sum=size(sum(held))),
+                table([*map(_row, models)], _HEAD) or _NO_REQUESTS,
+                N_("Memory used: {size}", size=size(sum(memory))),
             ),
         ),
     )
@@ -92,14 +96,14 @@ def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _token(app: App, args: argparse.Namespace, address: str) -> Secret | None:
-    """Return the token from standard input, or the kept one if the server is on this computer."""
+    """Return the token from standard input, or the stored one for a server on this computer."""
     if args.token_stdin:
         return Secret(read_line())
     host = urlsplit(address).hostname
     return app.secrets.get(API_TOKEN) if host and is_loopback(host) else None
 
 
-def samples_in(text: str, address: str) -> list[Sample]:
+def parse_samples(text: str, address: str) -> list[Sample]:
     """Return all samples in the text of a scrape.
 
     Args:
@@ -112,31 +116,38 @@ def samples_in(text: str, address: str) -> list[Sample]:
     from prometheus_client.parser import text_string_to_metric_families
 
     try:
-        return [it for family in text_string_to_metric_families(text) for it in family.samples]
+        return [
+            sample for family in text_string_to_metric_families(text) for sample in family.samples
+        ]
     except ValueError as error:
         raise MetricsUnreadable(
             N_("The metrics of {address} could not be read.", address=address),
-            N_("The server there did not answer with metrics, so it is no Hearth."),
+            N_("The server there did not answer with metrics, so it is not Hearth."),
             N_("Check the address that --url names."),
         ) from error
 
 
 def stats_of(samples: Iterable[Sample]) -> list[ModelStats]:
     """Group the samples by model and engine."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    ends: dict[tuple[str, str], Counter[str]] = {}
-    for it in samples:
-        if "model" not in it.labels or "le" in it.labels:
+    values: dict[tuple[str, str], dict[str, float]] = {}
+    finished: dict[tuple[str, str], Counter[str]] = {}
+    for sample in samples:
+        if "model" not in sample.labels or "le" in sample.labels:
             continue
-        key = it.labels["model"], it.labels.get("engine", "")
-        if it.name == "vllm:request_success_total":
-            ends.setdefault(key, Counter())[it.labels["finished_reason"]] += round(it.value)
+        key = sample.labels["model"], sample.labels.get("engine", "")
+        if sample.name == "vllm:request_success_total":
+            finished.setdefault(key, Counter())[sample.labels["finished_reason"]] += round(
+                sample.value
+            )
         else:
-            found.setdefault(key, {})[it.name] = it.value
-    return [_stats(key, values, ends.get(key, Counter())) for key, values in sorted(found.items())]
+            values.setdefault(key, {})[sample.name] = sample.value
+    return [
+        _stats(key, figures, finished.get(key, Counter()))
+        for key, figures in sorted(values.items())
+    ]
 
 
-def _stats(key: tuple[str, str], values: dict[str, float], ends: Counter[str]) -> ModelStats:
+def _stats(key: tuple[str, str], values: dict[str, float], finished: Counter[str]) -> ModelStats:
     def count(name: str) -> int:
         return round(values.get(name, 0.0))
 
@@ -148,7 +159,7 @@ def _stats(key: tuple[str, str], values: dict[str, float], ends: Counter[str]) -
         *key,
         running=count("vllm:num_requests_running"),
         waiting=count("vllm:num_requests_waiting"),
-        finished={end: number for end, number in ends.items() if number},
+        finished={reason: number for reason, number in finished.items() if number},
         prompt_tokens=count("vllm:prompt_tokens_total"),
         cached_tokens=count("vllm:prefix_cache_hits_total"),
         completion_tokens=count("vllm:generation_tokens_total"),
@@ -162,25 +173,25 @@ def _stats(key: tuple[str, str], values: dict[str, float], ends: Counter[str]) -
     )
 
 
-def _row(it: ModelStats) -> tuple[str, ...]:
+def _row(stats: ModelStats) -> tuple[str, ...]:
     return (
-        it.model,
-        it.engine,
-        f"{it.running}",
-        f"{it.waiting}",
-        number(f"{sum(it.finished.values()):,}"),
-        number(f"{it.completion_tokens:,}"),
-        number(f"{it.prompt_tokens - it.cached_tokens:,}"),
-        _share(it.cached_tokens, it.prompt_tokens),
-        "-" if it.ttft_s is None else number(f"{it.ttft_s:.2f} s"),
-        N_("{speed}/s", speed=f"{1 / it.token_s:.1f}") if it.token_s else "-",
-        _share(it.accepted, it.drafted),
-        "-" if it.kv_cache_used is None else f"{it.kv_cache_used:.0%}",
+        stats.model,
+        stats.engine,
+        f"{stats.running}",
+        f"{stats.waiting}",
+        number(f"{sum(stats.finished.values()):,}"),
+        number(f"{stats.completion_tokens:,}"),
+        number(f"{stats.prompt_tokens - stats.cached_tokens:,}"),
+        _share(stats.cached_tokens, stats.prompt_tokens),
+        "-" if stats.ttft_s is None else number(f"{stats.ttft_s:.2f} s"),
+        N_("{speed}/s", speed=f"{1 / stats.token_s:.1f}") if stats.token_s else "-",
+        _share(stats.accepted, stats.drafted),
+        "-" if stats.kv_cache_used is None else f"{stats.kv_cache_used:.0%}",
     )
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.0%}" if whole else "-"
+def _share(part: int, total: int) -> str:
+    return f"{part / total:.0%}" if total else "-"
 
 
 COMMAND = Command(
@@ -195,8 +206,8 @@ COMMAND = Command(
         ),
         Argument(
             "--token-stdin",
-            "read the server's token from standard input; by default the kept one is used for a "
-            "server on this computer",
+            "read the server's token from standard input; by default the stored token is used for "
+            "a server on this computer",
             action="store_true",
         ),
     ),

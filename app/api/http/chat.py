@@ -15,18 +15,18 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from app.api.http.answer_fields import NO_LIMIT, AnswerFields, Whole, unlimited
+from app.api.http.answer_fields import NO_LIMIT, AnswerFields, WholeNumber, unlimited
 from app.api.http.fields import Fields, check
 from app.api.http.parts import content_of
 from app.api.http.request import (
     ApiRequest,
     BadRequest,
-    allowed_of,
+    allowed_tools,
     arguments_text,
-    chosen_tool,
-    joined,
+    merge_messages,
+    parse_tool_choice,
+    require_tool,
     thinking_settings,
-    tool_choice_of,
 )
 from app.api.http.uploads import Intake
 from engines.text import Utf8Decoder
@@ -48,7 +48,7 @@ from engines.types import (
 
 MOST_AT_ONCE: Final = 16
 """Maximum number of answers to one request."""
-MOST_TEXTS: Final = 128
+MOST_COMPLETIONS: Final = 128
 """Maximum number of answers to one completions request: its prompts times `n`."""
 MOST_LIKELY: Final = 20
 """Maximum number of likeliest tokens reported with each token; OpenAI's own limit."""
@@ -62,7 +62,7 @@ FINISHED: Final[Mapping[str, str]] = {
 }
 
 
-_OldLogprob = tuple[int, TokenLogprob]
+_PlacedLogprob = tuple[int, TokenLogprob]
 """The offset of a token in the text, and its log probability."""
 _BYTES: Final = "bytes:"
 
@@ -75,7 +75,7 @@ class Function(Fields):
     parameters: dict[str, Any] | None = None
 
 
-class Named(Fields):
+class NamedObject(Fields):
     """An object with a name."""
 
     name: str
@@ -130,15 +130,15 @@ class ThinkingChoice(Fields):
     """The reasoning switch of DeepSeek, GLM and Kimi."""
 
     type: Literal["enabled", "disabled", "adaptive", "auto"]
-    budget_tokens: Whole | None = Field(None, ge=NO_LIMIT)
+    budget_tokens: WholeNumber | None = Field(None, ge=NO_LIMIT)
 
 
-class ReasoningWishes(Fields):
+class OpenRouterReasoning(Fields):
     """OpenRouter's reasoning settings."""
 
     enabled: bool | None = None
     effort: str | None = None
-    max_tokens: Whole | None = Field(None, ge=NO_LIMIT)
+    max_tokens: WholeNumber | None = Field(None, ge=NO_LIMIT)
 
 
 class ChatFields(AnswerFields):
@@ -147,46 +147,54 @@ class ChatFields(AnswerFields):
     endpoint: ClassVar = "chat"
 
     messages: list[ChatMessage] = Field(min_length=1, max_length=100_000)
-    max_completion_tokens: Whole | None = Field(None, ge=NO_LIMIT)
-    n: Whole | None = Field(None, ge=1, le=MOST_AT_ONCE)
-    logprobs: bool | Whole | None = None
-    top_logprobs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
-    n_probs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
+    max_completion_tokens: WholeNumber | None = Field(None, ge=NO_LIMIT)
+    n: WholeNumber | None = Field(None, ge=1, le=MOST_AT_ONCE)
+    logprobs: bool | WholeNumber | None = None
+    top_logprobs: WholeNumber | None = Field(None, ge=0, le=MOST_LIKELY)
+    n_probs: WholeNumber | None = Field(None, ge=0, le=MOST_LIKELY)
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
     thinking: ThinkingChoice | None = None
-    reasoning: ReasoningWishes | None = None
+    reasoning: OpenRouterReasoning | None = None
 
     def limit(self) -> int | None:
+        """Return the maximum number of tokens in the answer; None for no limit."""
         if self.max_completion_tokens is not None:
             return unlimited(self.max_completion_tokens)
         return super().limit()
 
-    def likely(self) -> int | None:
+    def likeliest_count(self) -> int | None:
         """Return how many likeliest tokens to report per token; None for no log probabilities.
 
         Raises BadRequest.
         """
-        asked = self.top_logprobs or self.n_probs or 0
+        count = self.top_logprobs or self.n_probs or 0
         if self.logprobs is None or isinstance(self.logprobs, bool):
-            return asked if self.logprobs or asked else None
-        return max(asked, _likely_count(self.logprobs))
+            return count if self.logprobs or count else None
+        return max(count, _checked_likeliest(self.logprobs))
 
     def reasoning_settings(self) -> dict[str, object]:
+        """Return the settings for reasoning from all forms that clients use."""
         settings = super().reasoning_settings()
-        wishes = self.reasoning or ReasoningWishes.model_validate({})
-        asked = wishes.enabled
+        reasoning = self.reasoning or OpenRouterReasoning.model_validate({})
+        is_enabled = reasoning.enabled
         if self.thinking is not None and self.thinking.type in {"enabled", "disabled"}:
-            asked = self.thinking.type == "enabled"
-        return {**thinking_settings(wishes.effort, asked), **settings}
+            is_enabled = self.thinking.type == "enabled"
+        return {**thinking_settings(reasoning.effort, is_enabled), **settings}
 
     def budget(self) -> int | None:
-        given = self.thinking.budget_tokens if self.thinking else None
-        wished = self.reasoning.max_tokens if self.reasoning else None
+        """Return the maximum number of reasoning tokens; None for no limit."""
+        from_thinking = self.thinking.budget_tokens if self.thinking else None
+        from_reasoning = self.reasoning.max_tokens if self.reasoning else None
         own = super().budget()
         return next(
-            (it for it in (own, unlimited(given), unlimited(wished)) if it is not None), None
+            (
+                budget
+                for budget in (own, unlimited(from_thinking), unlimited(from_reasoning))
+                if budget is not None
+            ),
+            None,
         )
 
 
@@ -196,41 +204,41 @@ class CompletionFields(AnswerFields):
     endpoint: ClassVar = "completions"
 
     prompt: str | list[str] | list[int] | list[list[int]]
-    n: Whole | None = Field(None, ge=1, le=MOST_AT_ONCE)
-    logprobs: bool | Whole | None = None
-    n_probs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
+    n: WholeNumber | None = Field(None, ge=1, le=MOST_AT_ONCE)
+    logprobs: bool | WholeNumber | None = None
+    n_probs: WholeNumber | None = Field(None, ge=0, le=MOST_LIKELY)
     echo: bool = False
     suffix: str | None = None
-    max_tokens: Whole | None = Field(16, ge=NO_LIMIT)
+    max_tokens: WholeNumber | None = Field(16, ge=NO_LIMIT)
 
-    def likely(self) -> int | None:
+    def likeliest_count(self) -> int | None:
         """Return how many likeliest tokens to report per token; None for no log probabilities.
 
         Raises BadRequest.
         """
         if self.logprobs is None or self.logprobs is False:
             return self.n_probs or None
-        return max(self.n_probs or 0, _likely_count(self.logprobs))
+        return max(self.n_probs or 0, _checked_likeliest(self.logprobs))
 
 
 def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
     """Read a chat completions request. Raises BadRequest, DocumentNotRead and Cancelled."""
     tools, notes = tools_of(fields.tools)
     choice, only, tools = _choice(fields.tool_choice, tools)
-    schema, grammar = fields.rules().one()
+    schema, grammar = fields.answer_rules().resolve()
     return ApiRequest(
         fields.model,
         ChatRequest(
-            joined(_messages(fields.messages, intake)),
-            sampling=fields.sampling(schema, fields.likely()),
-            stop=fields.stops(),
+            merge_messages(_messages(fields.messages, intake)),
+            sampling=fields.sampling(schema, fields.likeliest_count()),
+            stop=fields.stop_texts(),
             tools=tools,
-            tool_choice=tool_choice_of(choice),
+            tool_choice=parse_tool_choice(choice),
             only_tool=only,
             parallel_tools=fields.parallel_tool_calls is not False,
         ),
         {**fields.settings(), **fields.reasoning_settings()},
-        seed=fields.fresh_seed(),
+        seed=fields.fixed_seed(),
         grammar=grammar,
         thinking_budget=fields.budget(),
         count=fields.n or 1,
@@ -238,19 +246,19 @@ def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
     )
 
 
-def read_texts(fields: CompletionFields) -> list[ApiRequest]:
+def read_completions(fields: CompletionFields) -> list[ApiRequest]:
     """Read a completions request; returns one request per raw prompt. Raises BadRequest."""
     prompts = _prompts(fields.prompt)
-    are_texts = all(isinstance(it, str) for it in prompts)
+    are_texts = all(isinstance(prompt, str) for prompt in prompts)
     if fields.suffix and not are_texts:
         raise BadRequest(
             "“suffix” cannot be used here.",
-            "A gap is filled between two texts, and the prompt is none: it is tokens.",
+            "Hearth fills a gap between two texts, but this prompt is tokens.",
             "Send the prompt as text, or leave “suffix” out.",
             "suffix",
         )
-    likely = fields.likely()
-    if fields.echo and fields.suffix and likely is not None:
+    likeliest_count = fields.likeliest_count()
+    if fields.echo and fields.suffix and likeliest_count is not None:
         raise BadRequest(
             "“echo” cannot be used here.",
             "Between a prompt and its “suffix” the model sees tokens that are part of neither.",
@@ -258,27 +266,27 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
             "echo",
         )
     count = fields.n or 1
-    if not 0 < len(prompts) * count <= MOST_TEXTS:
+    if not 0 < len(prompts) * count <= MOST_COMPLETIONS:
         raise BadRequest(
             "There are too many prompts." if prompts else "There is no prompt.",
-            f"From 1 to {MOST_TEXTS} completions are written for one request.",
+            f"From 1 to {MOST_COMPLETIONS} completions are written for one request.",
             "Send some of them in another request." if prompts else "Send one.",
             "prompt",
         )
-    schema, grammar = fields.rules().one()
+    schema, grammar = fields.answer_rules().resolve()
     return [
         ApiRequest(
             fields.model,
             ChatRequest(
                 (),
-                sampling=fields.sampling(schema, likely),
-                stop=fields.stops(),
+                sampling=fields.sampling(schema, likeliest_count),
+                stop=fields.stop_texts(),
                 prompt=prompt,
                 suffix=fields.suffix or "",
                 echo=fields.echo,
             ),
             fields.settings(),
-            seed=fields.fresh_seed(),
+            seed=fields.fixed_seed(),
             grammar=grammar,
             count=count,
             notes=fields.notes,
@@ -287,49 +295,55 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
     ]
 
 
-def _likely_count(given: int) -> int:
+def _checked_likeliest(count: int) -> int:
     """Check the number of likeliest tokens that was requested. Raises BadRequest."""
-    if not 0 <= given <= MOST_LIKELY:
+    if not 0 <= count <= MOST_LIKELY:
         raise BadRequest(
             "“logprobs” cannot be used.",
-            f"From 0 to {MOST_LIKELY} of the likeliest tokens can be told with each.",
-            "Send such a number.",
+            f"From 0 to {MOST_LIKELY} of the likeliest tokens can be reported with each token.",
+            "Send a number in this range.",
             "logprobs",
         )
-    return int(given)
+    return int(count)
 
 
-def _prompts(given: str | list[str] | list[int] | list[list[int]]) -> list[str | tuple[int, ...]]:
+def _prompts(value: str | list[str] | list[int] | list[list[int]]) -> list[str | tuple[int, ...]]:
     """Return the prompts, each as text or as tokens."""
-    if isinstance(given, str):
-        return [given]
-    tokens = tuple(it for it in given if isinstance(it, int))
+    if isinstance(value, str):
+        return [value]
+    tokens = tuple(item for item in value if isinstance(item, int))
     if tokens:
         return [tokens]
-    return [it if isinstance(it, str) else tuple(it) for it in given if not isinstance(it, int)]
+    return [
+        item if isinstance(item, str) else tuple(item)
+        for item in value
+        if not isinstance(item, int)
+    ]
 
 
 def tools_of(
     tools: Sequence[Mapping[str, Any]] | None,
 ) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
     """Return the functions among the tools, and a note on the other tools. Raises BadRequest."""
-    found, left = [], []
+    functions, unsupported = [], []
     for tool in tools or ():
         kind = tool.get("type", "function")
         if kind == "function":
-            its = check(Function, tool.get("function", tool))
-            found.append(Tool(its.name, its.description or "", its.parameters or {}))
+            function = check(Function, tool.get("function", tool))
+            functions.append(
+                Tool(function.name, function.description or "", function.parameters or {})
+            )
         else:
-            left.append(str(kind))
-    return tuple(found), left_out(left)
+            unsupported.append(str(kind))
+    return tuple(functions), unsupported_tools_note(unsupported)
 
 
-def left_out(kinds: Sequence[str]) -> tuple[str, ...]:
+def unsupported_tools_note(kinds: Sequence[str]) -> tuple[str, ...]:
     """Return a note on tools that only other servers support."""
     if not kinds:
         return ()
-    named = ", ".join(sorted(set(kinds)))
-    return (f"These tools are no functions, and the model was not told of them: {named}.",)
+    names = ", ".join(sorted(set(kinds)))
+    return (f"These tools are not functions and were not passed to the model: {names}.",)
 
 
 def _choice(
@@ -339,67 +353,67 @@ def _choice(
     if choice is None or isinstance(choice, str):
         return choice or "auto", "", tools
     if choice.get("type") == "function":
-        named = check(Named, choice.get("function", choice))
-        return "required", chosen_tool(named.name, tools), tools
+        tool = check(NamedObject, choice.get("function", choice))
+        return "required", require_tool(tool.name, tools), tools
     if choice.get("type") == "allowed_tools":
-        its = check(AllowedTools, choice.get("allowed_tools"))
-        called = (check(Named, it.get("function", it)).name for it in its.tools)
-        return its.mode, "", allowed_of(called, tools)
+        allowed = check(AllowedTools, choice.get("allowed_tools"))
+        names = (check(NamedObject, tool.get("function", tool)).name for tool in allowed.tools)
+        return allowed.mode, "", allowed_tools(names, tools)
     return str(choice.get("mode") or choice.get("type")), "", tools
 
 
 def _messages(messages: Sequence[ChatMessage], intake: Intake) -> Iterator[Message]:
-    asked: dict[str, str] = {}
+    tool_names: dict[str, str] = {}
     roles: Mapping[str, Role] = {"developer": "system", "function": "tool"}
-    for number, it in enumerate(messages):
-        where = f"messages.{number}"
-        role = roles.get(it.role, it.role)
-        calls = tuple(_calls(it, where))
-        asked.update({call.id: call.name for call in calls})
-        call_id = it.tool_call_id or ""
-        if it.audio is not None and not it.content:
+    for number, message in enumerate(messages):
+        path = f"messages.{number}"
+        role = roles.get(message.role, message.role)
+        calls = tuple(_calls(message, path))
+        tool_names.update({call.id: call.name for call in calls})
+        call_id = message.tool_call_id or ""
+        if message.audio is not None and not message.content:
             raise BadRequest(
-                f"“{where}.audio” cannot be used.",
-                "The sound of an earlier answer is named by its id, and is not kept here.",
-                "Send what it says as “content”.",
-                f"{where}.audio",
+                f"“{path}.audio” cannot be used.",
+                "It names the sound of an earlier answer by its id, but Hearth stores no sounds.",
+                "Send its words as “content”.",
+                f"{path}.audio",
             )
-        content = content_of(it.content, f"{where}.content", intake)
+        content = content_of(message.content, f"{path}.content", intake)
         yield Message(
             role,  # type: ignore[arg-type]  # a role missing from `roles` is one of ours
-            content.text or it.refusal or "",
-            reasoning=it.reasoning_content or it.reasoning or content.reasoning,
+            content.text or message.refusal or "",
+            reasoning=message.reasoning_content or message.reasoning or content.reasoning,
             calls=calls,
-            tool=(it.name or asked.get(call_id, "")) if role == "tool" else "",
+            tool=(message.name or tool_names.get(call_id, "")) if role == "tool" else "",
             call_id=call_id if role == "tool" else "",
             media=content.media,
         )
 
 
-def _calls(message: ChatMessage, where: str) -> Iterator[ToolCall]:
+def _calls(message: ChatMessage, path: str) -> Iterator[ToolCall]:
     """Yield the tool calls of an earlier answer. Raises BadRequest."""
     for number, call in enumerate(message.tool_calls or ()):
         if call.function is not None:
-            its = call.function
-            yield ToolCall(its.name, arguments_text(its.arguments), call.id)
+            function = call.function
+            yield ToolCall(function.name, arguments_text(function.arguments), call.id)
         elif call.custom is not None:
             yield ToolCall(call.custom.name, json.dumps({"input": call.custom.input}), call.id)
         else:
             raise BadRequest(
-                f"“{where}.tool_calls.{number}” calls no function.",
+                f"“{path}.tool_calls.{number}” calls no function.",
                 "Its “function” is missing.",
                 "Send it.",
-                f"{where}.tool_calls.{number}.function",
+                f"{path}.tool_calls.{number}.function",
             )
     if message.function_call is not None:
-        its = message.function_call
-        yield ToolCall(its.name, arguments_text(its.arguments))
+        function = message.function_call
+        yield ToolCall(function.name, arguments_text(function.arguments))
 
 
 class ChatWriter:
     """One answer, written as a chat completion.
 
-    A stream consists of the chunks of `begin` and of `take` for each event. For a whole answer,
+    A stream consists of the chunks of `start` and of `write` for each event. For a whole answer,
     call `choice` after the last event.
     """
 
@@ -419,21 +433,22 @@ class ChatWriter:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[dict[str, Any]] = []
-        self._begun: dict[int, str] = {}
-        self._likely: list[dict[str, Any]] = []
+        self._call_ids: dict[int, str] = {}
+        self._logprobs: list[dict[str, Any]] = []
         self.done: Done | None = None
 
-    def begin(self) -> Iterator[dict[str, Any]]:
+    def start(self) -> Iterator[dict[str, Any]]:
+        """Yield the first chunk of a stream."""
         yield self._chunk({"role": "assistant", "content": ""})
 
-    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+    def write(self, event: Event) -> Iterator[dict[str, Any]]:
         """Process one event and yield the chunks it adds to a stream."""
         match event:
             case TextDelta(text, logprobs):
-                told = [likely(it) for it in logprobs]
+                logprobs_json = [logprob_json(logprob) for logprob in logprobs]
                 self._text.append(text)
-                self._likely += told
-                yield self._chunk({"content": text}, told)
+                self._logprobs += logprobs_json
+                yield self._chunk({"content": text}, logprobs_json)
             case ReasoningDelta(text):
                 self._reasoning.append(text)
                 yield self._chunk({"reasoning_content": text})
@@ -441,7 +456,7 @@ class ChatWriter:
                 # A stream cannot take text back, but a whole answer moves it to the reasoning.
                 self._reasoning, self._text = [*self._reasoning, *self._text], []
             case ToolCallDelta() | ToolCall():
-                yield from self._take_call(event)
+                yield from self._write_call(event)
             case Done():
                 self.done = event
                 if self._with_stop and event.stop:
@@ -450,25 +465,25 @@ class ChatWriter:
                 last = self._chunk({}, finish=FINISHED[event.finish_reason])
                 yield with_notes(last, event.notes)
 
-    def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
+    def _write_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
         """Process a piece of a tool call, or a whole one, which is sent only if no pieces were."""
         match call:
             case ToolCallDelta(index, name, id_, arguments):
-                if index not in self._begun:
-                    self._begun[index] = id_ or new_id("call_")
-                    begun = {"name": name, "arguments": ""}
-                    yield self._call(index, self._begun[index], begun)
+                if index not in self._call_ids:
+                    self._call_ids[index] = id_ or new_id("call_")
+                    function = {"name": name, "arguments": ""}
+                    yield self._call(index, self._call_ids[index], function)
                 if arguments:
                     piece = {"index": index, "function": {"arguments": arguments}}
                     yield self._chunk({"tool_calls": [piece]})
             case ToolCall(name, arguments, id_):
                 index = len(self._calls)
-                known = self._begun.get(index)
+                opened_id = self._call_ids.get(index)
                 function = {"name": name, "arguments": arguments}
-                whole = known or id_ or new_id("call_")
-                self._calls.append({"id": whole, "type": "function", "function": function})
-                if known is None:
-                    yield self._call(index, whole, function)
+                call_id = opened_id or id_ or new_id("call_")
+                self._calls.append({"id": call_id, "type": "function", "function": function})
+                if opened_id is None:
+                    yield self._call(index, call_id, function)
 
     def _call(self, index: int, id_: str, function: Mapping[str, str]) -> dict[str, Any]:
         call = {"index": index, "id": id_, "type": "function", "function": function}
@@ -488,17 +503,17 @@ class ChatWriter:
         return {
             "index": self._index,
             "message": message,
-            "logprobs": {"content": self._likely, "refusal": None} if self._likely else None,
+            "logprobs": {"content": self._logprobs, "refusal": None} if self._logprobs else None,
             "finish_reason": FINISHED[self.done.finish_reason if self.done else "stop"],
         }
 
     def _chunk(
         self,
         delta: Mapping[str, Any],
-        told: Sequence[Mapping[str, Any]] = (),
+        token_logprobs: Sequence[Mapping[str, Any]] = (),
         finish: str | None = None,
     ) -> dict[str, Any]:
-        logprobs = {"content": told, "refusal": None} if told else None
+        logprobs = {"content": token_logprobs, "refusal": None} if token_logprobs else None
         choice = {
             "index": self._index, "delta": delta, "logprobs": logprobs, "finish_reason": finish,
         }  # fmt: skip
@@ -512,49 +527,52 @@ class TextWriter(ChatWriter):
 
     def __init__(self, head: Mapping[str, Any], index: int = 0, *, with_stop: bool = False) -> None:
         super().__init__(head, index, with_stop=with_stop)
-        self._told: list[_OldLogprob] = []
+        self._placed_logprobs: list[_PlacedLogprob] = []
         self._length = 0
         self._decoder = Utf8Decoder()
 
-    def begin(self) -> Iterator[dict[str, Any]]:
+    def start(self) -> Iterator[dict[str, Any]]:
+        """Yield nothing: a completion has no first chunk of its own."""
         return iter(())
 
-    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+    def write(self, event: Event) -> Iterator[dict[str, Any]]:
+        """Process one event and yield the chunks it adds to a stream."""
         if isinstance(event, PromptEcho):
             event = TextDelta(event.text, event.logprobs)
-        told: list[_OldLogprob] = []
+        placed: list[_PlacedLogprob] = []
         if isinstance(event, TextDelta):
             self._length += len(event.text)
-            told = self._placed(event.logprobs)
-            self._told += told
-        for chunk in super().take(event):
-            yield self._text_chunk(chunk, told)
+            placed = self._placed(event.logprobs)
+            self._placed_logprobs += placed
+        for chunk in super().write(event):
+            yield self._text_chunk(chunk, placed)
 
     def choice(self) -> dict[str, Any]:
-        whole = super().choice()
+        """Return the whole answer."""
+        choice = super().choice()
         return {
-            "index": whole["index"],
-            "text": whole["message"]["content"] or "",
-            "logprobs": _old_logprobs(self._told),
-            "finish_reason": whole["finish_reason"],
+            "index": choice["index"],
+            "text": choice["message"]["content"] or "",
+            "logprobs": _completion_logprobs(self._placed_logprobs),
+            "finish_reason": choice["finish_reason"],
         }
 
-    def _text_chunk(self, chunk: dict[str, Any], told: list[_OldLogprob]) -> dict[str, Any]:
+    def _text_chunk(self, chunk: dict[str, Any], placed: list[_PlacedLogprob]) -> dict[str, Any]:
         """Turn a chunk of a chat completion into one of a completion."""
         (choice,) = chunk["choices"]
         delta = choice.pop("delta")
         text = delta.get("content", delta.get("reasoning_content", ""))
-        choices = [{**choice, "text": text, "logprobs": _old_logprobs(told)}]
+        choices = [{**choice, "text": text, "logprobs": _completion_logprobs(placed)}]
         return {**chunk, "object": self.kind, "choices": choices}
 
-    def _placed(self, tokens: Sequence[TokenLogprob]) -> list[_OldLogprob]:
+    def _placed(self, tokens: Sequence[TokenLogprob]) -> list[_PlacedLogprob]:
         """Find the offsets of the last tokens, which end where the text ends."""
-        lengths = [len(self._decoder.feed(it.raw)) for it in tokens]
-        place = self._length - sum(lengths)
+        lengths = [len(self._decoder.feed(token.raw)) for token in tokens]
+        offset = self._length - sum(lengths)
         placed = []
         for token, length in zip(tokens, lengths, strict=True):
-            placed.append((max(0, place), token))
-            place += length
+            placed.append((max(0, offset), token))
+            offset += length
         return placed
 
 
@@ -570,8 +588,8 @@ def head(prefix: str, model: str) -> dict[str, Any]:
 
 def with_notes(body: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
     """Add notes to an answer about anything that was done differently from the request."""
-    told = list(dict.fromkeys([*body.get("notes", ()), *notes]))
-    return {**body, "notes": told} if told else body
+    all_notes = list(dict.fromkeys([*body.get("notes", ()), *notes]))
+    return {**body, "notes": all_notes} if all_notes else body
 
 
 def new_id(prefix: str) -> str:
@@ -579,42 +597,48 @@ def new_id(prefix: str) -> str:
     return prefix + token_hex(12)
 
 
-def usage(done: Sequence[Done], count: int) -> dict[str, Any]:
+def usage(done_events: Sequence[Done], count: int) -> dict[str, Any]:
     """Add up the tokens of a request's answers.
 
     Args:
         count: The number of answers per prompt; each prompt counts once.
     """
-    written = sum(it.usage.completion_tokens for it in done)
-    read = sum(it.usage.prompt_tokens for it in done[::count])
-    cached = sum(it.usage.cached_tokens for it in done[::count])
+    completion = sum(event.usage.completion_tokens for event in done_events)
+    prompt = sum(event.usage.prompt_tokens for event in done_events[::count])
+    cached = sum(event.usage.cached_tokens for event in done_events[::count])
     return {
-        "prompt_tokens": read,
-        "completion_tokens": written,
-        "total_tokens": read + written,
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": cached},
         "completion_tokens_details": {
-            "reasoning_tokens": sum(it.usage.reasoning_tokens for it in done),
-            "accepted_prediction_tokens": sum(it.mtp.accepted for it in done),
-            "rejected_prediction_tokens": sum(it.mtp.drafted - it.mtp.accepted for it in done),
+            "reasoning_tokens": sum(event.usage.reasoning_tokens for event in done_events),
+            "accepted_prediction_tokens": sum(event.mtp.accepted for event in done_events),
+            "rejected_prediction_tokens": sum(
+                event.mtp.drafted - event.mtp.accepted for event in done_events
+            ),
         },
     }
 
 
-def likely(token: TokenLogprob) -> dict[str, Any]:
+def logprob_json(token: TokenLogprob) -> dict[str, Any]:
     """Describe the log probability of a token and of the likeliest tokens in its place."""
     return {
-        "token": spelled(token),
+        "token": token_text(token),
         "logprob": token.logprob,
         "bytes": list(token.raw),
         "top_logprobs": [
-            {"token": spelled(it), "logprob": it.logprob, "bytes": list(it.raw)}
-            for it in token.likeliest
+            {
+                "token": token_text(candidate),
+                "logprob": candidate.logprob,
+                "bytes": list(candidate.raw),
+            }
+            for candidate in token.likeliest
         ],
     }
 
 
-def spelled(token: TokenLogprob, before: str = "") -> str:
+def token_text(token: TokenLogprob, prefix: str = "") -> str:
     """Return a token's text, or its bytes if they are not whole characters, as OpenAI does.
 
     Args:
@@ -623,29 +647,31 @@ def spelled(token: TokenLogprob, before: str = "") -> str:
     try:
         return token.raw.decode()
     except UnicodeDecodeError:
-        return before + "".join(f"\\x{byte:02x}" for byte in token.raw)
+        return prefix + "".join(f"\\x{byte:02x}" for byte in token.raw)
 
 
-def _old_logprobs(told: Sequence[_OldLogprob]) -> dict[str, Any] | None:
+def _completion_logprobs(placed: Sequence[_PlacedLogprob]) -> dict[str, Any] | None:
     """Write log probabilities in the form of completions: one list per kind of value."""
-    if not told:
+    if not placed:
         return None
     return {
-        "tokens": [spelled(it, _BYTES) for _, it in told],
-        "token_logprobs": [None if math.isnan(it.logprob) else it.logprob for _, it in told],
-        "top_logprobs": [_old_likeliest(it) for _, it in told],
-        "text_offset": [place for place, _ in told],
+        "tokens": [token_text(token, _BYTES) for _, token in placed],
+        "token_logprobs": [
+            None if math.isnan(token.logprob) else token.logprob for _, token in placed
+        ],
+        "top_logprobs": [_completion_likeliest(token) for _, token in placed],
+        "text_offset": [offset for offset, _ in placed],
     }
 
 
-def _old_likeliest(token: TokenLogprob) -> dict[str, float] | None:
+def _completion_likeliest(token: TokenLogprob) -> dict[str, float] | None:
     """Write the likeliest tokens and the sampled one; None if nothing is known."""
     if math.isnan(token.logprob):
         return None
-    found: dict[str, float] = {}
-    for it in (*token.likeliest, token):
-        found.setdefault(spelled(it, _BYTES), it.logprob)
-    return found
+    logprobs: dict[str, float] = {}
+    for candidate in (*token.likeliest, token):
+        logprobs.setdefault(token_text(candidate, _BYTES), candidate.logprob)
+    return logprobs
 
 
 def error_body(status: int, code: str, text: str, field: str) -> dict[str, Any]:

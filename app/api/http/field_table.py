@@ -41,19 +41,19 @@ class FieldGroup:
     at: tuple[str, ...] = ()
 
 
-def _empty(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     return value in (None, False, 0, "", [], {})
 
 
-def _at_most_zero(value: Any) -> bool:
-    return _empty(value) or (isinstance(value, int | float) and value <= 0)
+def _is_at_most_zero(value: Any) -> bool:
+    return _is_empty(value) or (isinstance(value, int | float) and value <= 0)
 
 
-def _one(value: Any) -> bool:
+def _is_one(value: Any) -> bool:
     return bool(value == 1)
 
 
-def _true(value: Any) -> bool:
+def _is_true(value: Any) -> bool:
     return value is True
 
 
@@ -62,21 +62,21 @@ _CHAIN: Final = ("penalties", "top_k", "top_p", "min_p", "temperature")
 _LETTERS: Final = {"e": "penalties", "k": "top_k", "p": "top_p", "m": "min_p", "t": "temperature"}
 
 
-def _usual_samplers(value: Any) -> bool:
+def _is_default_samplers(value: Any) -> bool:
     """Return whether a list of samplers includes all of Hearth's, in Hearth's order."""
     if isinstance(value, str):
         value = [_LETTERS.get(letter, letter) for letter in value]
     if not isinstance(value, list):
         return False
-    return not value or [it for it in value if it in _CHAIN] == list(_CHAIN)
+    return not value or [sampler for sampler in value if sampler in _CHAIN] == list(_CHAIN)
 
 
-def _default_modalities(value: Any) -> bool:
+def _is_default_modalities(value: Any) -> bool:
     return value in ([], ["text"])
 
 
 def _no_functions(value: Any) -> bool:
-    return _empty(value) or value in ("auto", "none")
+    return _is_empty(value) or value in ("auto", "none")
 
 
 GROUPS: Final = (
@@ -195,37 +195,39 @@ GROUPS: Final = (
         "send each function as a tool, which OpenAI has had in their place since 2023",
         _no_functions,
     ),
-    FieldGroup("refused", "modalities", "OpenAI", "models write text only", _default_modalities),
-    FieldGroup("refused", "audio web_search_options", "OpenAI", "models write text only", _empty),
+    FieldGroup("refused", "modalities", "OpenAI", "models write text only", _is_default_modalities),
+    FieldGroup(
+        "refused", "audio web_search_options", "OpenAI", "models write text only", _is_empty
+    ),
     FieldGroup(
         "refused",
         "conversation background",
         "OpenAI",
         "there are no named conversations, and a program is answered only while it waits; "
         "`previous_response_id` goes on from a response",
-        _empty,
+        _is_empty,
     ),
     FieldGroup(
         "refused",
         "prompt",
         "OpenAI",
         "no prompts are kept here to be named",
-        _empty,
+        _is_empty,
         at=("responses",),
     ),
-    FieldGroup("refused", "mcp_servers", "Anthropic", "Hearth calls no servers", _empty),
+    FieldGroup("refused", "mcp_servers", "Anthropic", "Hearth calls no servers", _is_empty),
     FieldGroup("refused", "thread", "Anthropic", "send the whole conversation as `messages`"),
     FieldGroup(
-        "refused", "n", "OpenAI", "one answer is written", _one, at=("responses", "messages")
+        "refused", "n", "OpenAI", "one answer is written", _is_one, at=("responses", "messages")
     ),
-    FieldGroup("refused", "best_of", "OpenAI, vLLM", "answers are not ranked", _one),
-    FieldGroup("refused", "use_beam_search", "vLLM", "tokens are drawn one by one", _empty),
+    FieldGroup("refused", "best_of", "OpenAI, vLLM", "answers are not ranked", _is_one),
+    FieldGroup("refused", "use_beam_search", "vLLM", "tokens are drawn one by one", _is_empty),
     FieldGroup(
         "refused",
         "echo",
         "vLLM, llama-server",
         "only `/v1/completions` sends a prompt back",
-        _empty,
+        _is_empty,
         at=("chat", "responses", "messages"),
     ),
     FieldGroup(
@@ -233,7 +235,7 @@ GROUPS: Final = (
         "typical_p typical tfs_z",
         "llama-server, Ollama",
         "Hearth has no such sampler; 1 is off",
-        _one,
+        _is_one,
     ),
     FieldGroup(
         "refused",
@@ -241,14 +243,14 @@ GROUPS: Final = (
         "adaptive_target smoothing_factor min_keep n_indent t_max_predict_ms",
         "llama-server and others",
         "Hearth has none of them; 0 is off",
-        _at_most_zero,
+        _is_at_most_zero,
     ),
     FieldGroup(
         "refused",
         "samplers",
         "llama-server",
         "the order is fixed: penalties, top_k, top_p, min_p, temperature",
-        _usual_samplers,
+        _is_default_samplers,
     ),
     FieldGroup(
         "refused",
@@ -256,9 +258,9 @@ GROUPS: Final = (
         "generation_prompt chat_format chat_parser reasoning_budget_message image_data",
         "llama-server",
         "Hearth does it its own way",
-        _empty,
+        _is_empty,
     ),
-    FieldGroup("refused", "parse_tool_calls", "llama-server", "calls are always read", _true),
+    FieldGroup("refused", "parse_tool_calls", "llama-server", "calls are always read", _is_true),
     FieldGroup(
         "refused",
         "reasoning_format",
@@ -271,9 +273,11 @@ GROUPS: Final = (
         "skip_special_tokens",
         "vLLM",
         "special tokens are never part of the text",
-        _true,
+        _is_true,
     ),
-    FieldGroup("refused", "truncate_prompt_tokens", "vLLM", "a prompt is never cut", _at_most_zero),
+    FieldGroup(
+        "refused", "truncate_prompt_tokens", "vLLM", "a prompt is never cut", _is_at_most_zero
+    ),
     FieldGroup(
         "refused",
         "prompt_logprobs",
@@ -289,14 +293,14 @@ GROUPS: Final = (
         "mm_processor_kwargs media_io_kwargs chat_template documents guided_whitespace_pattern",
         "vLLM, SGLang",
         "Hearth cannot do it",
-        _empty,
+        _is_empty,
     ),
     FieldGroup(
         "refused",
         "add_special_tokens",
         "vLLM",
         "the chat template says which tokens begin a prompt",
-        _empty,
+        _is_empty,
         at=("chat", "responses", "messages"),
     ),
     FieldGroup(
@@ -304,10 +308,12 @@ GROUPS: Final = (
         "add_special_tokens",
         "vLLM",
         "send a prompt of tokens to leave out the first one",
-        _true,
+        _is_true,
         at=("completions",),
     ),
-    FieldGroup("refused", "template raw images context", "Ollama", "Hearth cannot do it", _empty),
+    FieldGroup(
+        "refused", "template raw images context", "Ollama", "Hearth cannot do it", _is_empty
+    ),
 )
 
 LIMITED: Final = ("temperature", "top_p", "min_p", "repeat_penalty")
@@ -326,7 +332,7 @@ _PLACES: Final[Mapping[str, str]] = {
 }
 
 
-def judge(endpoint: str, extra: Mapping[str, Any]) -> tuple[str, ...]:
+def check_extra(endpoint: str, extra: Mapping[str, Any]) -> tuple[str, ...]:
     """Check the fields of a request that its class does not declare.
 
     Args:
@@ -341,26 +347,26 @@ def judge(endpoint: str, extra: Mapping[str, Any]) -> tuple[str, ...]:
     """
     unknown = []
     for name, value in extra.items():
-        groups = [it for it in _BY_NAME.get(name, ()) if not it.at or endpoint in it.at]
+        groups = [group for group in _BY_NAME.get(name, ()) if not group.at or endpoint in group.at]
         for group in groups:
             if group.treatment == "refused" and not (group.unless and group.unless(value)):
                 raise refusal(name, group.why)
-        if not any(it.treatment != "honoured" for it in groups):
+        if not any(group.treatment != "honoured" for group in groups):
             unknown.append(name)
     return tuple(unknown)
 
 
-def refusal(name: str, why: str) -> BadRequest:
+def refusal(name: str, reason: str) -> BadRequest:
     """Make the error for a field that would change the answer and cannot be honoured."""
     return BadRequest(
         f"“{name[:100]}” cannot be used.",
-        f"{why[:1].upper()}{why[1:]}.",
+        f"{reason[:1].upper()}{reason[1:]}.",
         "Leave it out.",
         name,
     )
 
 
-def names(treatment: Treatment) -> Iterator[str]:
+def fields_with(treatment: Treatment) -> Iterator[str]:
     """Yield the fields with this treatment."""
     for group in GROUPS:
         if group.treatment == treatment:
@@ -377,18 +383,18 @@ def _lines() -> Iterable[str]:
     yield "|---|---|---|"
     for group in GROUPS:
         fields = ", ".join(f"`{name}`" for name in group.names.split())
-        places = f" at {', '.join(_PLACES[it] for it in group.at)}" if group.at else ""
+        places = f" at {', '.join(_PLACES[endpoint] for endpoint in group.at)}" if group.at else ""
         yield f"| {fields} | {group.of} | **{group.treatment}**{places}: {group.why} |"
 
 
 def limits_markdown() -> str:
     """Write the table of numeric limits for the guide: the limits of the app's settings."""
-    limits = setting_fields()
+    settings = setting_fields()
     rows = ["| Field | From | To |", "|---|---|---|"]
     for name in LIMITED:
-        its = limits[name]
-        least = f"more than {its.gt:g}" if its.ge is None else f"{its.ge:g}"
-        rows.append(f"| `{name}` | {least} | {its.le:g} |")
+        limit = settings[name]
+        least = f"more than {limit.gt:g}" if limit.ge is None else f"{limit.ge:g}"
+        rows.append(f"| `{name}` | {least} | {limit.le:g} |")
     rows += [
         "| `top_k`, `repeat_last_n` | -1 | 2147483647 |",
         "| `presence_penalty`, `frequency_penalty` | -2 | 2 |",

@@ -16,10 +16,10 @@ MAX_DEPTH: Final = 64
 """Maximum nesting of arrays and objects; the schema of a tool has about ten levels."""
 
 
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z|\\\Z)', re.DOTALL)
+_STRING_PATTERN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z|\\\Z)', re.DOTALL)
 """A string, or an unfinished one at the end of the body, so that no part is scanned twice."""
-_BRACKET: Final = re.compile(rb"[\[\]{}]")
-_HALVES: Final = (b"\\u", b"\xed", b"\x00")
+_BRACKET_PATTERN: Final = re.compile(rb"[\[\]{}]")
+_HALF_STARTS: Final = (b"\\u", b"\xed", b"\x00")
 """How half of a surrogate pair can begin: escaped, in UTF-8, or in an encoding with NUL bytes."""
 
 
@@ -34,7 +34,7 @@ class Fields(BaseModel):
         """Drop fields that are null: many clients send every field they know, set or not."""
         if not isinstance(value, dict):
             return value
-        return {name: it for name, it in value.items() if it is not None}
+        return {name: item for name, item in value.items() if item is not None}
 
 
 F = TypeVar("F", bound=Fields)
@@ -44,20 +44,24 @@ def read_json(body: bytes) -> dict[str, Any]:
     """Parse a request's body. Raises BadRequest."""
     if _depth(body) > MAX_DEPTH:
         raise BadRequest(
-            "The request is nested too deep.",
+            "The request is nested too deeply.",
             f"At most {MAX_DEPTH} arrays and objects may lie inside one another.",
-            "Send it flatter.",
+            "Send it with fewer levels.",
         )
     try:
         value = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadRequest(
-            "The request is no JSON.", f"It cannot be read: {error}.", "Send a JSON object."
+            "The request is not JSON.", f"It cannot be read: {error}.", "Send a JSON object."
         ) from error
     if not isinstance(value, dict):
-        raise BadRequest("The request is no JSON object.", "It is something else.", "Send one.")
+        raise BadRequest(
+            "The request is not a JSON object.", "It is another JSON value.", "Send one."
+        )
     # A client that cuts a text by UTF-16 units, as JavaScript does, can leave half a character.
-    repaired: dict[str, Any] = _repaired(value) if any(it in body for it in _HALVES) else value
+    repaired: dict[str, Any] = (
+        _repaired(value) if any(half in body for half in _HALF_STARTS) else value
+    )
     return repaired
 
 
@@ -66,13 +70,13 @@ def _repaired(value: Any) -> Any:
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, list):
-        return [_repaired(it) for it in value]
+        return [_repaired(item) for item in value]
     if isinstance(value, dict):
-        return {whole(name): _repaired(it) for name, it in value.items()}
+        return {whole(name): _repaired(item) for name, item in value.items()}
     return value
 
 
-def check(kind: type[F], value: object, within: str = "") -> F:
+def check(kind: type[F], value: object, parent: str = "") -> F:
     """Validate a request, or a part of one.
 
     Args:
@@ -87,45 +91,45 @@ def check(kind: type[F], value: object, within: str = "") -> F:
         return kind.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in (within, *first["loc"]) if part != "")
+        path = ".".join(str(part) for part in (parent, *first["loc"]) if part != "")
         raise BadRequest(
-            f"“{where}” cannot be used." if where else "The request cannot be used.",
+            f"“{path}” cannot be used." if path else "The request cannot be used.",
             f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.",
             "Correct it and send the request again.",
-            where,
+            path,
         ) from error
 
 
-def object_of(value: object, where: str) -> Mapping[str, Any]:
+def object_of(value: object, path: str) -> Mapping[str, Any]:
     """Return a part of a request as an object. Raises BadRequest if it is not one."""
     if not isinstance(value, Mapping):
-        raise _other(where, "an object")
+        raise _wrong_type(path, "an object")
     return value
 
 
-def objects_of(value: object, where: str) -> list[Mapping[str, Any]]:
+def objects_of(value: object, path: str) -> list[Mapping[str, Any]]:
     """Return a part of a request as a list of objects. Raises BadRequest if it is not one."""
     if not isinstance(value, list | tuple):
-        raise _other(where, "a list")
-    return [object_of(it, f"{where}.{number}") for number, it in enumerate(value)]
+        raise _wrong_type(path, "a list")
+    return [object_of(item, f"{path}.{number}") for number, item in enumerate(value)]
 
 
-def type_of(value: object, where: str, otherwise: str = "") -> str:
+def type_of(value: object, path: str, default: str = "") -> str:
     """Return an object's `type`, or `otherwise` if it has none. Raises BadRequest."""
-    named = object_of(value, where).get("type")
-    if named is None:
-        return otherwise
-    if not isinstance(named, str):
-        raise _other(f"{where}.type", "a text")
-    return named
+    kind = object_of(value, path).get("type")
+    if kind is None:
+        return default
+    if not isinstance(kind, str):
+        raise _wrong_type(f"{path}.type", "a text")
+    return kind
 
 
-def _other(where: str, wanted: str) -> BadRequest:
+def _wrong_type(path: str, expected: str) -> BadRequest:
     return BadRequest(
-        f"“{where}” cannot be used.",
-        f"It has to be {wanted}, and is something else.",
+        f"“{path}” cannot be used.",
+        f"It has to be {expected}, but is something else.",
         "Correct it and send the request again.",
-        where,
+        path,
     )
 
 
@@ -135,11 +139,11 @@ def _depth(body: bytes) -> int:
     Python's parser has no limit of its own except the stack.
     """
     depth = deepest = 0
-    for bracket in _BRACKET.findall(_STRING.sub(b"", body)):
+    for bracket in _BRACKET_PATTERN.findall(_STRING_PATTERN.sub(b"", body)):
         depth += 1 if bracket in b"[{" else -1
         deepest = max(deepest, depth)
     return deepest
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")

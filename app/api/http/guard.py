@@ -31,7 +31,7 @@ import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.values import OWNER, ApiClient, ApiUse, endpoint_of
+from app.api.values import OWNER_NAME, ApiClient, ApiUse, endpoint_of
 from app.net.values.hosts import is_loopback
 from engines.errors import UserError
 
@@ -67,10 +67,10 @@ class Rules:
         sites: Origins whose pages are let in, as browsers write them.
         body_bytes: Maximum body size; Anthropic's API has the same.
         body_s: Maximum time in seconds for a body to arrive.
-        wrong_s: Delay in seconds before the first wrong key within a minute is refused; each
-            further one waits twice as long.
-        longest_s: Maximum of that delay, in seconds.
-        waiting: Maximum number of wrong keys that wait at once.
+        wrong_key_delay_s: Delay in seconds before the first wrong key within a minute is refused;
+            each further one waits twice as long.
+        longest_delay_s: Maximum of that delay, in seconds.
+        most_waiting: Maximum number of wrong keys that wait at once.
     """
 
     exposed: bool = False
@@ -79,17 +79,25 @@ class Rules:
     sites: frozenset[str] = frozenset()
     body_bytes: int = 32 * 1024 * 1024
     body_s: float = 60.0
-    wrong_s: float = 0.25
-    longest_s: float = 8.0
-    waiting: int = 16
+    wrong_key_delay_s: float = 0.25
+    longest_delay_s: float = 8.0
+    most_waiting: int = 16
 
 
 class ClientKeys(Protocol):
     """The part of `app.api.services.api_keys.ApiKeys` that the guard uses; called on threads."""
 
-    def owner(self) -> ApiClient: ...
-    def identify(self, key: str) -> ApiClient | None: ...
-    def note(self, use: ApiUse) -> None: ...
+    def owner(self) -> ApiClient:
+        """Return the client with the server's own token. Raises UserError."""
+        ...
+
+    def identify(self, key: str) -> ApiClient | None:
+        """Return the client with this key; None if no client has it."""
+        ...
+
+    def record_use(self, use: ApiUse) -> None:
+        """Store the record of a request."""
+        ...
 
 
 @dataclass
@@ -120,14 +128,14 @@ class Refused(Exception):
 
 
 @dataclass
-class _Pace:
+class _WrongKeys:
     """The wrong keys from one address within a minute.
 
     Attributes:
-        since: When the first one came, in seconds on the monotonic clock.
+        first_s: When the first one came, in seconds on the monotonic clock.
     """
 
-    since: float
+    first_s: float
     count: int = 0
 
 
@@ -158,18 +166,19 @@ class ApiGuard:
         # Its own threads, because those that write answers can all be busy.
         self._threads = anyio.CapacityLimiter(4)
         self._loads: dict[str, _Load] = {}
-        self._wrong: dict[str, _Pace] = {}
+        self._wrong_keys: dict[str, _WrongKeys] = {}
         self._waiting = 0
         self._running: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request and pass it on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             await self._handle(scope, receive, send)
 
-    def end_running(self) -> None:
-        """End the running answers; their clients are told that the server is stopping."""
+    def cancel_running(self) -> None:
+        """Cancel the running answers; their clients get an error about the stop."""
         for running in tuple(self._running):
             running.cancel()
 
@@ -189,36 +198,36 @@ class ApiGuard:
                 await reply.preflight(headers)
             elif scope["path"] == HEALTH:
                 _require_no_body(headers)
-                await self._answer(scope, _Body(b"", receive), reply)
+                await self._call_app(scope, _Body(b"", receive), reply)
             else:
-                client = await self._caller(scope, headers)
-                with self._place(client):
-                    body = await self._body(headers, receive)
+                client = await self._identify(scope, headers)
+                with self._within_limits(client):
+                    body = await self._read_body(headers, receive)
                     use.received = len(body)
                     encoding = headers.get("content-encoding", "").strip().lower()
-                    body = await self._decoded(body, encoding or "identity")
+                    body = await self._decode_body(body, encoding or "identity")
                     scope.setdefault("state", {}).update(client=client, use=use)
-                    await self._answer(scope, _Body(body, receive), reply)
+                    await self._call_app(scope, _Body(body, receive), reply)
         except Refused as refused:
             await self._refuse(scope, refused, reply)
         finally:
             if client is not None and scope["path"] != METRICS:
-                await self._note(scope, client.name, use, reply, started, clock)
+                await self._record_use(scope, client.name, use, reply, started, clock)
 
     def _with_own_path(self, scope: Scope) -> Scope:
         """Remove this server's address from the target, if a client sent it as to a proxy."""
-        found = _ABSOLUTE.fullmatch(scope["raw_path"])
-        if found is None:
+        match = _ABSOLUTE.fullmatch(scope["raw_path"])
+        if match is None:
             return scope
-        scheme, host, path = found[1].decode(), found[2].decode("ascii"), found[3] or b"/"
-        if scheme.lower() != scope["scheme"] or not self._is_here(scope, host):
+        scheme, host, path = match[1].decode(), match[2].decode("ascii"), match[3] or b"/"
+        if scheme.lower() != scope["scheme"] or not self._is_this_server(scope, host):
             return scope  # the path then matches no route
         return {**scope, "path": unquote(path.decode("ascii")), "raw_path": path}
 
     def _check_host(self, scope: Scope, headers: Headers) -> None:
         """Refuse a request that was sent to a name that is not this server's."""
-        sent_to = headers.getlist("host")
-        if len(sent_to) == 1 and self._is_here(scope, sent_to[0]):
+        hosts = headers.getlist("host")
+        if len(hosts) == 1 and self._is_this_server(scope, hosts[0]):
             return
         raise Refused(
             421,
@@ -227,9 +236,9 @@ class ApiGuard:
             "settings under “Names of this computer”.",
         )
 
-    def _is_here(self, scope: Scope, sent_to: str) -> bool:
+    def _is_this_server(self, scope: Scope, host_header: str) -> bool:
         """Return whether a host, with or without a port, is this server."""
-        match = _HOST.fullmatch(sent_to.lower())
+        match = _HOST.fullmatch(host_header.lower())
         if match is None:
             return False
         host, port = match[1].strip("[]"), int(match[2] or _PORTS[scope["scheme"]])
@@ -250,12 +259,12 @@ class ApiGuard:
             raise Refused(
                 403,
                 "wrong_origin",
-                "Pages of this site may not use this server. Add the site in Hearth’s settings "
+                "Web pages of this site may not use this server. Add the site in Hearth’s settings "
                 "under “Sites that may ask”.",
             )
         return {"access-control-allow-origin": origins[0], "vary": "Origin"}
 
-    async def _caller(self, scope: Scope, headers: Headers) -> ApiClient:
+    async def _identify(self, scope: Scope, headers: Headers) -> ApiClient:
         """Return the client whose key came with the request. Raises Refused."""
         keys = list(_keys_of(headers))
         for key in keys:
@@ -270,11 +279,11 @@ class ApiGuard:
         if not self._rules.needs_token:
             return _ANYONE
         if keys:
-            await self._slow_down(scope)
+            await self._delay_refusal(scope)
         raise Refused(
             401,
             "wrong_key" if keys else "no_key",
-            ("This key is not valid. " if keys else "This server wants a key. ")
+            ("This key is not valid. " if keys else "This server needs a key. ")
             + "Send the token that Hearth shows under Engines, or a client’s own key, as “Authoriz"
             "ation: Bearer …” or “x-api-key”.",
             {"www-authenticate": "Bearer"},
@@ -288,32 +297,34 @@ class ApiGuard:
             _log.warning("a key cannot be checked: %s", error)
             raise Refused(503, "keys_unreadable", str(error)) from error
 
-    async def _slow_down(self, scope: Scope) -> None:
+    async def _delay_refusal(self, scope: Scope) -> None:
         """Delay the refusal of a wrong key. A right key never waits, whatever came before it."""
         address, now = _address(scope), time.monotonic()
-        self._wrong = {
-            name: pace for name, pace in self._wrong.items() if now - pace.since < _MINUTE_S
+        self._wrong_keys = {
+            name: wrong_keys
+            for name, wrong_keys in self._wrong_keys.items()
+            if now - wrong_keys.first_s < _MINUTE_S
         }
-        if self._waiting >= self._rules.waiting:
+        if self._waiting >= self._rules.most_waiting:
             raise Refused(
                 429,
                 "too_many_wrong_keys",
-                "Too many wrong keys came at once. Wait a minute, and send the right one.",
+                "Too many wrong keys arrived at once. Wait a minute, then send the right one.",
                 {"retry-after": "60"},
             )
-        pace = self._wrong.setdefault(address, _Pace(now))
-        pace.count += 1
+        wrong_keys = self._wrong_keys.setdefault(address, _WrongKeys(now))
+        wrong_keys.count += 1
         self._waiting += 1
         try:
-            if pace.count == 1:
-                await self._note(scope, "", UseInProgress(), None, time.time(), now)
-            wait = self._rules.wrong_s * 2.0 ** min(pace.count - 1, 10)
-            await anyio.sleep(min(wait, self._rules.longest_s))
+            if wrong_keys.count == 1:
+                await self._record_use(scope, "", UseInProgress(), None, time.time(), now)
+            wait = self._rules.wrong_key_delay_s * 2.0 ** min(wrong_keys.count - 1, 10)
+            await anyio.sleep(min(wait, self._rules.longest_delay_s))
         finally:
             self._waiting -= 1
 
     @contextmanager
-    def _place(self, client: ApiClient) -> Iterator[None]:
+    def _within_limits(self, client: ApiClient) -> Iterator[None]:
         """Count a client's running request. Raises Refused if the client is over its limits."""
         load, now = self._loads.setdefault(client.id, _Load()), time.monotonic()
         while load.starts and now - load.starts[0] >= _MINUTE_S:
@@ -323,7 +334,7 @@ class ApiGuard:
             raise Refused(
                 429,
                 "too_many_requests",
-                f"{client.name} may make {client.per_minute} requests a minute. Wait {wait} "
+                f"{client.name} may send {client.per_minute} requests a minute. Wait {wait} "
                 "seconds.",
                 {"retry-after": str(wait)},
             )
@@ -331,7 +342,7 @@ class ApiGuard:
             raise Refused(
                 429,
                 "too_many_at_once",
-                f"{client.name} may make {client.at_once} requests at once. Wait for one to end.",
+                f"{client.name} may send {client.at_once} requests at once. Wait until one ends.",
                 {"retry-after": "1"},
             )
         if client.per_minute:
@@ -344,11 +355,11 @@ class ApiGuard:
             if not load.running and not load.starts:
                 self._loads.pop(client.id, None)
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+    async def _read_body(self, headers: Headers, receive: Receive) -> bytes:
         """Read a request's whole body, within its limits of size and time."""
-        most = self._rules.body_bytes
-        if (told := headers.get("content-length", "")) and int(told) > most:
-            raise _too_large(most)
+        limit = self._rules.body_bytes
+        if (length := headers.get("content-length", "")) and int(length) > limit:
+            raise _too_large(limit)
         pieces: list[bytes] = []
         size = 0
         with anyio.move_on_after(self._rules.body_s):
@@ -358,8 +369,8 @@ class ApiGuard:
                     raise Refused(400, "gone", "The connection ended before the request did.")
                 pieces.append(message.get("body", b""))
                 size += len(pieces[-1])
-                if size > most:
-                    raise _too_large(most)
+                if size > limit:
+                    raise _too_large(limit)
                 if not message.get("more_body", False):
                     return b"".join(pieces)
         raise Refused(
@@ -368,7 +379,7 @@ class ApiGuard:
             f"The request did not arrive within {self._rules.body_s:g} seconds. Send it again.",
         )
 
-    async def _decoded(self, body: bytes, encoding: str) -> bytes:
+    async def _decode_body(self, body: bytes, encoding: str) -> bytes:
         """Decompress a body, within the same size limit."""
         if encoding == "identity":
             return body
@@ -376,21 +387,21 @@ class ApiGuard:
             raise Refused(
                 415,
                 "unsupported_encoding",
-                "The request is compressed in a way that is not read here. Send it as it is, or "
-                "with gzip or deflate.",
+                "The compression of the request is not supported. Send it uncompressed, or with "
+                "gzip or deflate.",
             )
-        most = self._rules.body_bytes
+        limit = self._rules.body_bytes
         # On a thread: it takes a while, and other answers have to go on.
         plain = await anyio.to_thread.run_sync(
-            _decompressed, body, encoding, most + 1, limiter=self._threads
+            _decompress, body, encoding, limit + 1, limiter=self._threads
         )
         if plain is None:
-            raise _cut_off(encoding)
-        if len(plain) > most:
-            raise _too_large(most)
+            raise _undecodable(encoding)
+        if len(plain) > limit:
+            raise _too_large(limit)
         return plain
 
-    async def _answer(self, scope: Scope, receive: _Body, reply: _Reply) -> None:
+    async def _call_app(self, scope: Scope, receive: _Body, reply: _Reply) -> None:
         """Call the app. If the server stops before the answer ends, tell the client."""
         with anyio.CancelScope() as running:
             self._running.add(running)
@@ -398,7 +409,7 @@ class ApiGuard:
                 await self._app(scope, receive, reply)
             except Exception:  # noqa: BLE001 - a bug of ours ends one request alone
                 _log.exception("a request was not answered")
-                await self._refuse(scope, _MISTAKE, reply)
+                await self._refuse(scope, _FAILED, reply)
             finally:
                 self._running.discard(running)
         if running.cancelled_caught:
@@ -408,15 +419,15 @@ class ApiGuard:
         body = self._error_body(scope["path"], refused.status, refused.kind, refused.message)
         data = json.dumps(body, ensure_ascii=False).encode()
         if not reply.status:
-            await reply.whole(refused.status, data, refused.headers)
+            await reply.send_refusal(refused.status, data, refused.headers)
         elif reply.is_stream:
             # Both protocols report an error within a stream like this:
             # https://platform.openai.com/docs/api-reference/responses-streaming,
             # https://docs.anthropic.com/en/api/messages-streaming
-            await reply.last(b"event: error\ndata: " + data + b"\n\n")
+            await reply.end_stream(b"event: error\ndata: " + data + b"\n\n")
         # A body with a known length has no place for an error: its connection is closed early.
 
-    async def _note(
+    async def _record_use(
         self,
         scope: Scope,
         client: str,
@@ -430,7 +441,7 @@ class ApiGuard:
         Args:
             reply: None for a request with a wrong key, which is recorded before it is refused.
         """
-        noted = ApiUse(
+        record = ApiUse(
             started=started,
             seconds=time.monotonic() - clock,
             client=client,
@@ -447,18 +458,20 @@ class ApiGuard:
         )
         with anyio.CancelScope(shield=True):
             try:
-                await anyio.to_thread.run_sync(self._keys.note, noted, limiter=self._threads)
+                await anyio.to_thread.run_sync(self._keys.record_use, record, limiter=self._threads)
             except UserError as error:
                 _log.warning("a use of the server was not kept: %s", error)
 
 
-_ANYONE: Final = ApiClient("", OWNER, "")
+_ANYONE: Final = ApiClient("", OWNER_NAME, "")
 """The client for programs without a key, if none is needed."""
-_ENDING: Final = Refused(503, "server_ending", "Hearth’s server ends. Ask again when it is back.")
-_MISTAKE: Final = Refused(
+_ENDING: Final = Refused(
+    503, "server_ending", "Hearth’s server is stopping. Try again when it runs again."
+)
+_FAILED: Final = Refused(
     500,
     "hearth_failed",
-    "Hearth has made a mistake. This is a bug of ours; its log says more. Ask again.",
+    "Hearth has made a mistake. This is a bug in Hearth; its log has the details. Try again.",
 )
 
 
@@ -496,7 +509,7 @@ class _Reply:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = [*message.get("headers", ()), *_raw(self.headers)]
+            headers = [*message.get("headers", ()), *_encoded(self.headers)]
             self.is_stream = (
                 Headers(raw=headers).get("content-type", "").startswith("text/event-stream")
             )
@@ -506,30 +519,34 @@ class _Reply:
             self._ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+    async def send_refusal(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Send a refusal and close the connection: the rest of the request is not read."""
-        told = {
+        reply_headers = {
             "content-type": "application/json",
             "content-length": str(len(body)),
             "connection": "close",
             **headers,
         }
-        await self({"type": "http.response.start", "status": status, "headers": _raw(told)})
+        await self(
+            {"type": "http.response.start", "status": status, "headers": _encoded(reply_headers)}
+        )
         await self({"type": "http.response.body", "body": body})
 
-    async def last(self, data: bytes) -> None:
+    async def end_stream(self, data: bytes) -> None:
         """End a stream that has begun, with this as its last data."""
         if not self._ended:
             await self({"type": "http.response.body", "body": data})
 
     async def preflight(self, headers: Headers) -> None:
         """Allow a listed site to send any header, because cookies are never read."""
-        told = {
+        reply_headers = {
             "access-control-allow-methods": "GET, POST, DELETE",
             "access-control-allow-headers": headers.get("access-control-request-headers", ""),
             "access-control-max-age": "600",
         }
-        await self({"type": "http.response.start", "status": 204, "headers": _raw(told)})
+        await self(
+            {"type": "http.response.start", "status": 204, "headers": _encoded(reply_headers)}
+        )
         await self({"type": "http.response.body", "body": b""})
 
 
@@ -544,7 +561,7 @@ def _require_one_length(headers: Headers) -> None:
         )
 
 
-def _decompressed(body: bytes, encoding: str, most: int) -> bytes | None:
+def _decompress(body: bytes, encoding: str, limit: int) -> bytes | None:
     """Decompress a body up to `most` bytes; None if it is incomplete or not compressed like this.
 
     Some clients send “deflate” without the zlib header that the standard requires.
@@ -552,10 +569,10 @@ def _decompressed(body: bytes, encoding: str, most: int) -> bytes | None:
     for bits in (zlib.MAX_WBITS | 32, *((-zlib.MAX_WBITS,) if encoding == "deflate" else ())):
         reader = zlib.decompressobj(bits)
         try:
-            plain = reader.decompress(body, most)
+            plain = reader.decompress(body, limit)
         except zlib.error:
             continue
-        if reader.eof or len(plain) >= most:
+        if reader.eof or len(plain) >= limit:
             return plain
     return None
 
@@ -571,7 +588,7 @@ def _is_preflight(scope: Scope, headers: Headers) -> bool:
 def _require_no_body(headers: Headers) -> None:
     """Refuse a body that nobody would read, because it could be endless."""
     if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
-        raise Refused(413, "too_large", "No body belongs to this request. Send it without one.")
+        raise Refused(413, "too_large", "This request cannot have a body. Send it without one.")
 
 
 def _keys_of(headers: Headers) -> Iterator[str]:
@@ -596,22 +613,22 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
-def _cut_off(encoding: str) -> Refused:
+def _undecodable(encoding: str) -> Refused:
     return Refused(
         400,
         "bad_encoding",
-        f"The request cannot be read: it is not whole, or not compressed with {encoding}. Send it "
-        "again, or as it is.",
+        f"The request cannot be read: it is incomplete, or not compressed with {encoding}. Send "
+        "it again, or uncompressed.",
     )
 
 
-def _too_large(most: int) -> Refused:
+def _too_large(limit: int) -> Refused:
     return Refused(
         413,
         "too_large",
-        f"The request is larger than {most // (1024 * 1024)} MiB. Send less at once.",
+        f"The request is larger than {limit // (1024 * 1024)} MiB. Send less at once.",
     )

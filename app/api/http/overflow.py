@@ -16,20 +16,20 @@ CODE: Final = "context_length_exceeded"
 """OpenAI's code for these errors."""
 
 
-def openai_words(error: TooManyTokens) -> str:
+def openai_message(error: TooManyTokens) -> str:
     """Return the error in the words of OpenAI's chat completions, then in Anthropic's."""
-    return f"{_limit(error)} {anthropic_words(error)}"
+    return f"{_limit(error)} {anthropic_message(error)}"
 
 
-def responses_words(error: TooManyTokens) -> str:
+def responses_message(error: TooManyTokens) -> str:
     """Return the error in the words of OpenAI's responses."""
     return (
         "Your input exceeds the context window of this model. Please adjust your input and try "
-        f"again. {openai_words(error)}"
+        f"again. {openai_message(error)}"
     )
 
 
-def anthropic_words(error: TooManyTokens) -> str:
+def anthropic_message(error: TooManyTokens) -> str:
     """Return the error in the words of Anthropic's messages.
 
     The limit in it leaves out the tokens that are kept for the answer.
@@ -44,14 +44,14 @@ def _limit(error: TooManyTokens) -> str:
     if error.context is None:
         return "This model's maximum context length is exceeded."
     if error.tokens is None:
-        told = "your messages have more"
+        size = "your messages have more"
     else:
         least = "" if error.counted else "at least "
-        told = (
+        size = (
             f"you requested {least}{error.tokens + error.kept} tokens ({error.tokens} in the "
             f"messages, {error.kept} in the completion)"
         )
     return (
-        f"This model's maximum context length is {error.context} tokens. However, {told}. Please "
+        f"This model's maximum context length is {error.context} tokens. However, {size}. Please "
         "reduce the length of the messages or completion."
     )

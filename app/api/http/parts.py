@@ -12,14 +12,20 @@ from typing import Any, Final
 
 from app.api.http.fields import objects_of, type_of
 from app.api.http.request import BadRequest
-from app.api.http.uploads import Intake, data_of, decoded, elsewhere, plain_name
+from app.api.http.uploads import (
+    Intake,
+    decode_base64,
+    decode_data_url,
+    display_name,
+    not_in_request,
+)
 from app.documents.values.documents import Document, DocumentKind, PromptSource, prompt_message
 from engines.types import Medium
 
-_TEXTS: Final = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
-_THOUGHTS: Final = frozenset({"reasoning", "thinking", "reasoning_text", "reasoning.text"})
+_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
+_REASONING_TYPES: Final = frozenset({"reasoning", "thinking", "reasoning_text", "reasoning.text"})
 """The types of parts with the reasoning before an earlier answer."""
-_SEALED: Final = frozenset({"redacted_thinking", "reasoning.encrypted"})
+_SEALED_TYPES: Final = frozenset({"redacted_thinking", "reasoning.encrypted"})
 """Reasoning that only the server that wrote it can read."""
 
 
@@ -35,17 +41,17 @@ class Content:
     media: tuple[Medium, ...] = ()
     reasoning: str = ""
 
-    def behind(self, words: str) -> Content:
-        """Return the content with these words put before it."""
-        media = tuple(replace(it, at=it.at + len(words)) for it in self.media)
-        return replace(self, text=words + self.text, media=media)
+    def with_prefix(self, prefix: str) -> Content:
+        """Return the content with this text before it."""
+        media = tuple(replace(medium, at=medium.at + len(prefix)) for medium in self.media)
+        return replace(self, text=prefix + self.text, media=media)
 
 
 class ContentBuilder:
     """Joins the parts of one message."""
 
     def __init__(self, between: str = "\n") -> None:
-        """Begin with no parts; `between` separates two texts."""
+        """Begin without parts; `between` separates two texts."""
         self._between = between
         self._text = ""
         self._media: list[Medium] = []
@@ -53,9 +59,11 @@ class ContentBuilder:
         self._files: dict[str, tuple[str, Document]] = {}
 
     def add_text(self, text: str) -> None:
+        """Add text of the message itself."""
         self._text += self._between + text if self._text and text else text
 
-    def add_thought(self, text: str) -> None:
+    def add_reasoning(self, text: str) -> None:
+        """Add a part of the reasoning before an earlier answer."""
         self._thoughts.append(text)
 
     def add_file(self, name: str, document: Document) -> None:
@@ -65,7 +73,7 @@ class ContentBuilder:
         else:
             self._files[document.sha256] = (name, document)
 
-    def built(self) -> Content:
+    def build(self) -> Content:
         """Return the content of all parts."""
         reasoning = "\n\n".join(self._thoughts)
         if not self._files:
@@ -75,68 +83,76 @@ class ContentBuilder:
             sources.append(PromptSource("file", name, digest))
             if document.is_scan:
                 sources += [
-                    PromptSource("picture", name, digest, it.number) for it in document.pages
+                    PromptSource("picture", name, digest, page.number) for page in document.pages
                 ]
         documents = {digest: document for digest, (_, document) in self._files.items()}
-        text, shown = prompt_message(self._text, sources, documents)
-        own = (replace(it, at=it.at + len(text) - len(self._text)) for it in self._media)
-        return Content(text.rstrip() if not self._text else text, (*shown, *own), reasoning)
+        text, file_media = prompt_message(self._text, sources, documents)
+        own_media = (
+            replace(page, at=page.at + len(text) - len(self._text)) for page in self._media
+        )
+        return Content(
+            text.rstrip() if not self._text else text, (*file_media, *own_media), reasoning
+        )
 
 
-def content_of(content: object, where: str, intake: Intake) -> Content:
+def content_of(content: object, path: str, intake: Intake) -> Content:
     """Read content in OpenAI's format. Raises BadRequest, DocumentNotRead and Cancelled."""
     if content is None or isinstance(content, str):
         return Content(content or "")
-    built = ContentBuilder()
-    for number, part in enumerate(objects_of(content, where)):
-        _add(built, part, type_of(part, f"{where}.{number}"), where, intake)
-    return built.built()
+    builder = ContentBuilder()
+    for number, part in enumerate(objects_of(content, path)):
+        _add(builder, part, type_of(part, f"{path}.{number}"), path, intake)
+    return builder.build()
 
 
 def _add(
-    built: ContentBuilder, part: Mapping[str, Any], kind: str, where: str, intake: Intake
+    builder: ContentBuilder, part: Mapping[str, Any], kind: str, path: str, intake: Intake
 ) -> None:
-    if kind in _TEXTS:
+    if kind in _TEXT_TYPES:
         text = part.get("text", part.get("refusal"))
         if not isinstance(text, str):
-            raise BadRequest(f"“{where}” has no text.", "A part of it lacks it.", "Send it.", where)
-        built.add_text(text)
-    elif kind in _THOUGHTS:
-        given = (part.get(name) for name in ("thinking", "reasoning", "text"))
-        built.add_thought(next((it for it in given if isinstance(it, str)), ""))
-    elif kind in _SEALED:
+            raise BadRequest(
+                f"A part of “{path}” has no text.", "Its text is missing.", "Send it.", path
+            )
+        builder.add_text(text)
+    elif kind in _REASONING_TYPES:
+        texts = (part.get(name) for name in ("thinking", "reasoning", "text"))
+        builder.add_reasoning(next((text for text in texts if isinstance(text, str)), ""))
+    elif kind in _SEALED_TYPES:
         return
     elif kind in {"image_url", "input_image"}:
-        its = part.get("image_url")
-        _refuse_kept(part, where)
-        data = data_of(its.get("url") if isinstance(its, Mapping) else its, where)
-        built.add_file("picture", intake.take(data, "picture", DocumentKind.IMAGE, where))
+        value = part.get("image_url")
+        _refuse_references(part, path)
+        data = decode_data_url(value.get("url") if isinstance(value, Mapping) else value, path)
+        builder.add_file("picture", intake.read_file(data, "picture", DocumentKind.IMAGE, path))
     elif kind == "input_audio":
-        its = part.get("input_audio")
-        data = decoded(its.get("data") if isinstance(its, Mapping) else None, where)
-        built.add_file("sound", intake.take(data, "sound", DocumentKind.AUDIO, where))
+        value = part.get("input_audio")
+        data = decode_base64(value.get("data") if isinstance(value, Mapping) else None, path)
+        builder.add_file("sound", intake.read_file(data, "sound", DocumentKind.AUDIO, path))
     elif kind in {"file", "input_file"}:
-        its = part.get("file") if kind == "file" else part
-        its = its if isinstance(its, Mapping) else {}
-        _refuse_kept(its, where)
-        name = plain_name(its.get("filename"), "file")
-        built.add_file(name, intake.take(data_of(its.get("file_data"), where), name, None, where))
+        value = part.get("file") if kind == "file" else part
+        value = value if isinstance(value, Mapping) else {}
+        _refuse_references(value, path)
+        name = display_name(value.get("filename"), "file")
+        builder.add_file(
+            name, intake.read_file(decode_data_url(value.get("file_data"), path), name, None, path)
+        )
     else:
-        raise no_such_part(kind, where)
+        raise unknown_part(kind, path)
 
 
-def _refuse_kept(part: Mapping[str, Any], where: str) -> None:
+def _refuse_references(part: Mapping[str, Any], path: str) -> None:
     """Refuse a file that is kept by another server or lies at a URL."""
     for name in ("file_id", "file_url"):
         if part.get(name):
-            raise elsewhere(str(part[name]), where)
+            raise not_in_request(str(part[name]), path)
 
 
-def no_such_part(kind: str, where: str) -> BadRequest:
+def unknown_part(kind: str, path: str) -> BadRequest:
     """Return the error for a part of a type that cannot be read."""
     return BadRequest(
-        f"A part of “{where}” cannot be used.",
-        f"It is of the type “{kind[:60]}”, which no model gets here.",
+        f"A part of “{path}” cannot be used.",
+        f"Its type is “{kind[:60]}”, which Hearth passes to no model.",
         "Send text, pictures, sounds or files.",
-        where,
+        path,
     )

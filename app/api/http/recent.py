@@ -20,11 +20,11 @@ from app.api.http.fields import Fields
 from app.api.http.request import BadRequest
 from app.base.errors import AppError
 
-REMEMBERED: Final = 64 * 1024 * 1024
+MOST_BYTES: Final = 64 * 1024 * 1024
 """Maximum bytes of responses, their input including pictures, and items, as JSON."""
 _OVERHEAD: Final = 512
 """Extra bytes that each entry takes."""
-_SHOWN: Final = 60
+_LONGEST_SHOWN: Final = 60
 """Maximum characters of an id in an error message."""
 
 _MEMORY: Final = (
@@ -60,43 +60,44 @@ class _Entry(NamedTuple):
     """An item or a response as JSON.
 
     Attributes:
-        written: The item or the response.
-        given: A response's own input as JSON; "" for an item.
+        text: The item or the response.
+        input_text: A response's own input as JSON; "" for an item.
     """
 
-    written: str
-    given: str
+    text: str
+    input_text: str
 
     @property
     def size(self) -> int:
-        return len(self.written) + len(self.given) + _OVERHEAD
+        return len(self.text) + len(self.input_text) + _OVERHEAD
 
 
 class RecentResponses:
     """All that is remembered; the least recently used is dropped first. Safe from any thread."""
 
-    def __init__(self, most: int = REMEMBERED) -> None:
-        self._most = most
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
-        self._held = 0
+        self._bytes = 0
 
     def of(self, client: str) -> ClientResponses:
         """Return the memory of one client."""
         return ClientResponses(self, client)
 
-    def keep(self, client: str, id_: str, entry: _Entry) -> None:
+    def store(self, client: str, id_: str, entry: _Entry) -> None:
         """Keep an entry, unless it is larger than the limit by itself."""
-        if entry.size > self._most:
+        if entry.size > self._most_bytes:
             return
         with self._lock:
             self._drop((client, id_))
             self._entries[client, id_] = entry
-            self._held += entry.size
-            while self._held > self._most:
+            self._bytes += entry.size
+            while self._bytes > self._most_bytes:
                 self._drop(next(iter(self._entries)))
 
     def find(self, client: str, id_: str) -> _Entry | None:
+        """Return an entry and mark it as recently used; None if it is not stored."""
         with self._lock:
             entry = self._entries.get((client, id_))
             if entry is not None:
@@ -104,47 +105,50 @@ class RecentResponses:
             return entry
 
     def forget(self, client: str, id_: str) -> None:
+        """Remove an entry, if it is stored."""
         with self._lock:
             self._drop((client, id_))
 
     def _drop(self, key: tuple[str, str]) -> None:
         entry = self._entries.pop(key, None)
-        self._held -= entry.size if entry is not None else 0
+        self._bytes -= entry.size if entry is not None else 0
 
 
 class ClientResponses:
     """The memory of one client, which sees nothing of another client's."""
 
-    def __init__(self, all_: RecentResponses, client: str) -> None:
-        self._all = all_
+    def __init__(self, responses: RecentResponses, client: str) -> None:
+        self._responses = responses
         self._client = client
 
-    def keep_item(self, item: Mapping[str, Any]) -> None:
+    def store_item(self, item: Mapping[str, Any]) -> None:
         """Keep an item of an answer that can still be going on."""
-        self._all.keep(self._client, item["id"], _Entry(json.dumps(item), ""))
+        self._responses.store(self._client, item["id"], _Entry(json.dumps(item), ""))
 
-    def keep_response(self, response: Mapping[str, Any], given: str) -> None:
+    def store_response(self, response: Mapping[str, Any], input_text: str) -> None:
         """Keep a response that has ended.
 
         Args:
-            given: The response's own input, as JSON of items with ids.
+            input_text: The response's own input, as JSON of items with ids.
         """
-        self._all.keep(self._client, response["id"], _Entry(json.dumps(response), given))
+        self._responses.store(
+            self._client, response["id"], _Entry(json.dumps(response), input_text)
+        )
 
     def item(self, id_: str) -> Item | None:
         """Return an item of an answer, or None if it is not remembered."""
-        entry = self._all.find(self._client, id_)
-        return None if entry is None or entry.given else _read(entry.written)
+        entry = self._responses.find(self._client, id_)
+        return None if entry is None or entry.input_text else _parse(entry.text)
 
     def response(self, id_: str) -> Item:
         """Return a response. Raises ResponseNotFound."""
-        return _read(self._response(id_).written)
+        return _parse(self._response(id_).text)
 
     def forget(self, id_: str) -> None:
         """Forget a response and its items. Raises ResponseNotFound."""
         for item in self.response(id_)["output"]:
-            self._all.forget(self._client, item["id"])
-        self._all.forget(self._client, id_)
+            self._responses.forget(self._client, item["id"])
+        self._responses.forget(self._client, id_)
 
     def conversation(self, id_: str) -> list[Item]:
         """Return the items from the start of a conversation to the end of a response.
@@ -152,11 +156,13 @@ class ClientResponses:
         Raises:
             PreviousResponseNotFound: The response, or one that it continues, is not remembered.
         """
-        items, missing = self._until(id_)
-        if missing:
-            at = "" if missing == id_ else f", which goes on from “{missing[:_SHOWN]}”"
+        items, missing_id = self._items_until(id_)
+        if missing_id:
+            at = (
+                "" if missing_id == id_ else f", which goes on from “{missing_id[:_LONGEST_SHOWN]}”"
+            )
             raise PreviousResponseNotFound(
-                f"Previous response with id “{id_[:_SHOWN]}”{at} not found.",
+                f"Previous response with id “{id_[:_LONGEST_SHOWN]}”{at} not found.",
                 _MEMORY,
                 "Send the whole conversation as “input”.",
                 "previous_response_id",
@@ -169,55 +175,57 @@ class ClientResponses:
         Raises ResponseNotFound and BadRequest.
         """
         entry = self._response(id_)
-        items = self._until(_read(entry.written)["previous_response_id"])[0] + json.loads(
-            entry.given
+        items = self._items_until(_parse(entry.text)["previous_response_id"])[0] + json.loads(
+            entry.input_text
         )
         if fields.order == "desc":
             items.reverse()
-        begin = 0
+        start = 0
         if fields.after is not None:
             # A client can give several items the same id; the page begins after the last of them.
             ids = [item["id"] for item in items]
-            begin = max((at + 1 for at, it in enumerate(ids) if it == fields.after), default=-1)
-            if begin < 0:
+            start = max(
+                (at + 1 for at, item_id in enumerate(ids) if item_id == fields.after), default=-1
+            )
+            if start < 0:
                 raise BadRequest(
-                    f"There is no item “{fields.after[:_SHOWN]}”.",
-                    "A page begins behind an item of the list.",
-                    "Name the last one of the page before, or none.",
+                    f"There is no item “{fields.after[:_LONGEST_SHOWN]}”.",
+                    "A page begins after an item of the list.",
+                    "Name the last item of the previous page, or leave it out.",
                     "after",
                 )
-        page = items[begin : begin + fields.limit]
+        page = items[start : start + fields.limit]
         return {
             "object": "list",
             "data": page,
             "first_id": page[0]["id"] if page else None,
             "last_id": page[-1]["id"] if page else None,
-            "has_more": begin + fields.limit < len(items),
+            "has_more": start + fields.limit < len(items),
         }
 
     def _response(self, id_: str) -> _Entry:
-        entry = self._all.find(self._client, id_)
-        if entry is None or not entry.given:
+        entry = self._responses.find(self._client, id_)
+        if entry is None or not entry.input_text:
             raise ResponseNotFound(
-                f"Response with id “{id_[:_SHOWN]}” not found.",
+                f"Response with id “{id_[:_LONGEST_SHOWN]}” not found.",
                 _MEMORY,
-                "Keep what a response says where you need it for longer.",
+                "Save a response yourself if you need it for longer.",
             )
         return entry
 
-    def _until(self, id_: str | None) -> tuple[list[Item], str]:
+    def _items_until(self, id_: str | None) -> tuple[list[Item], str]:
         """Return the items up to the end of a response, and the first id not found, or ""."""
         parts: list[list[Item]] = []
         while id_:
-            entry = self._all.find(self._client, id_)
-            if entry is None or not entry.given:
+            entry = self._responses.find(self._client, id_)
+            if entry is None or not entry.input_text:
                 break
-            response = _read(entry.written)
-            parts.append([*json.loads(entry.given), *response["output"]])
+            response = _parse(entry.text)
+            parts.append([*json.loads(entry.input_text), *response["output"]])
             id_ = response["previous_response_id"]
         return [item for part in reversed(parts) for item in part], id_ or ""
 
 
-def _read(written: str) -> Item:
-    read: Item = json.loads(written)
-    return read
+def _parse(text: str) -> Item:
+    item: Item = json.loads(text)
+    return item

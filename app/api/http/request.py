@@ -1,4 +1,4 @@
-"""A client's request in Hearth's own terms, whichever protocol it came by."""
+"""A client's request in Hearth's own terms, the same for all protocols."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class ApiRequest:
 
     Attributes:
         model: The model's name, as the client calls it.
-        shaped: The rest of the request to the engine, with its messages or its raw prompt. Its own
-            `seed`, `grammar` and settings are not used.
+        engine_request: The rest of the request to the engine, with its messages or its raw prompt.
+            Its own `seed`, `grammar` and settings are not used.
         settings: Settings of this answer by name; the model's settings and the app's fill in the
             rest.
         count: The number of answers.
@@ -53,7 +53,7 @@ class ApiRequest:
     """
 
     model: str
-    shaped: ChatRequest
+    engine_request: ChatRequest
     settings: Mapping[str, object] = field(default_factory=dict)
     seed: int | None = None
     grammar: str | None = None
@@ -66,14 +66,14 @@ class ApiRequest:
 
         Raises BadRequest.
         """
-        its = self.shaped
-        field = "ignore_eos" if its.sampling.ignore_end else "min_tokens"
-        calls = bool(its.tools) and its.tool_choice != "none"
-        endless = its.sampling.ignore_end or its.sampling.min_tokens
-        if endless and (its.sampling.guided or self.grammar or calls):
+        request = self.engine_request
+        field = "ignore_eos" if request.sampling.ignore_end else "min_tokens"
+        calls = bool(request.tools) and request.tool_choice != "none"
+        endless = request.sampling.ignore_end or request.sampling.min_tokens
+        if endless and (request.sampling.guided or self.grammar or calls):
             raise BadRequest(
                 f"“{field}” cannot be used here.",
-                "A call, a schema or a grammar says where the answer ends.",
+                "A tool call, a schema or a grammar determines where the answer ends.",
                 "Leave one of the two out.",
                 field,
             )
@@ -87,14 +87,14 @@ class ApiRequest:
         return AnswerOptions(
             {**self.settings, "model": model},
             seed=self.seed,
-            stop=self.shaped.stop,
+            stop=self.engine_request.stop,
             grammar=self.grammar,
             thinking_budget=self.thinking_budget,
         )
 
-    def onto(self, prepared: ChatRequest) -> ChatRequest:
+    def apply_to(self, prepared: ChatRequest) -> ChatRequest:
         """Copy this request's messages, tools and rules into one whose settings are resolved."""
-        its = self.shaped
+        request = self.engine_request
         # A client that sends no limit wants none. Its 0 means no token, but in the settings, where
         # `prepared` comes from, 0 means no limit.
         limit = prepared.max_tokens if "max_tokens" in self.settings else None
@@ -102,34 +102,34 @@ class ApiRequest:
             limit = 0
         sampling = replace(
             prepared.sampling,
-            schema=its.sampling.schema,
-            presence_penalty=its.sampling.presence_penalty,
-            frequency_penalty=its.sampling.frequency_penalty,
-            logit_bias=its.sampling.logit_bias,
-            logprobs=its.sampling.logprobs,
-            repeat_last_n=its.sampling.repeat_last_n,
-            ignore_end=its.sampling.ignore_end,
-            min_tokens=its.sampling.min_tokens,
-            stop_tokens=its.sampling.stop_tokens,
+            schema=request.sampling.schema,
+            presence_penalty=request.sampling.presence_penalty,
+            frequency_penalty=request.sampling.frequency_penalty,
+            logit_bias=request.sampling.logit_bias,
+            logprobs=request.sampling.logprobs,
+            repeat_last_n=request.sampling.repeat_last_n,
+            ignore_end=request.sampling.ignore_end,
+            min_tokens=request.sampling.min_tokens,
+            stop_tokens=request.sampling.stop_tokens,
         )
         return replace(
             prepared,
-            messages=its.messages,
-            prompt=its.prompt,
-            suffix=its.suffix,
-            echo=its.echo,
+            messages=request.messages,
+            prompt=request.prompt,
+            suffix=request.suffix,
+            echo=request.echo,
             sampling=sampling,
-            tools=its.tools,
-            tool_choice=its.tool_choice,
-            only_tool=its.only_tool,
-            parallel_tools=its.parallel_tools,
+            tools=request.tools,
+            tool_choice=request.tool_choice,
+            only_tool=request.only_tool,
+            parallel_tools=request.parallel_tools,
             # The client is told that its conversation is too long, and chooses what to leave out.
             overflow="stop",
             max_tokens=limit,
         )
 
 
-def thinking_settings(effort: str | None, asked: bool | None = None) -> dict[str, object]:
+def thinking_settings(effort: str | None, is_enabled: bool | None = None) -> dict[str, object]:
     """Return the settings for a reasoning effort.
 
     Args:
@@ -141,60 +141,60 @@ def thinking_settings(effort: str | None, asked: bool | None = None) -> dict[str
     """
     if effort is not None and effort not in EFFORTS:
         raise BadRequest(
-            f"“{effort}” is no effort.",
-            "There are: " + ", ".join(EFFORTS) + ".",
-            "Ask for one of them, or for none.",
+            f"“{effort}” is not a reasoning effort.",
+            "The efforts are: " + ", ".join(EFFORTS) + ".",
+            "Send one of them, or leave it out.",
         )
-    wanted = {"none": False}.get(effort or "", asked)
+    thinks = {"none": False}.get(effort or "", is_enabled)
     settings: dict[str, object] = {}
-    if wanted is not None:
-        settings["thinking"] = "on" if wanted else "off"
+    if thinks is not None:
+        settings["thinking"] = "on" if thinks else "off"
     if effort is not None and EFFORTS[effort]:
         settings["effort"] = EFFORTS[effort]
     return settings
 
 
-def chosen_tool(name: str, tools: Iterable[Tool]) -> str:
+def require_tool(name: str, tools: Iterable[Tool]) -> str:
     """Return the name of the tool that has to be called. Raises BadRequest if it is missing."""
     if name not in {tool.name for tool in tools}:
         raise BadRequest(
             f"There is no tool “{name}” to choose.",
-            "The request’s own tools do not name it.",
-            "Give the tool, or choose another.",
+            "The tools of the request do not include it.",
+            "Send the tool, or choose another one.",
             "tool_choice",
         )
     return name
 
 
-def allowed_of(names: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+def allowed_tools(names: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """Return the tools that a choice is restricted to. Raises BadRequest."""
-    allowed = {chosen_tool(name, tools) for name in names}
-    return tuple(it for it in tools if it.name in allowed)
+    allowed = {require_tool(name, tools) for name in names}
+    return tuple(tool for tool in tools if tool.name in allowed)
 
 
-def tool_choice_of(wanted: str) -> ToolChoice:
+def parse_tool_choice(choice: str) -> ToolChoice:
     """Read a `tool_choice` word that the protocols share. Raises BadRequest."""
-    words: Mapping[str, ToolChoice] = {
+    choices: Mapping[str, ToolChoice] = {
         "auto": "auto", "none": "none", "required": "required", "any": "required",
     }  # fmt: skip
-    if wanted not in words:
+    if choice not in choices:
         raise BadRequest(
-            f"“{wanted}” is no way to choose a tool.",
-            "There are: auto, none, required, and a tool by its name.",
-            "Ask for one of them.",
+            f"“{choice}” is not a way to choose a tool.",
+            "The ways are: auto, none, required, and a tool by its name.",
+            "Send one of them.",
             "tool_choice",
         )
-    return words[wanted]
+    return choices[choice]
 
 
-def arguments_text(given: object) -> str:
+def arguments_text(arguments: object) -> str:
     """Return a call's arguments as JSON text; some clients send the parsed value instead."""
-    if given is None:
+    if arguments is None:
         return ""
-    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
+def merge_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Put leading system messages first, and merge neighbours of the same role into one message.
 
     Chat templates expect one system message at the beginning, and then turns that alternate. Moving
@@ -207,9 +207,9 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
     for message in messages:
         leading = leading and message.role == "system"
         if message.role == "system" and not leading:
-            begin = "<system-reminder>\n"
-            text = f"{begin}{message.text}\n</system-reminder>"
-            media = _moved(message, len(begin))
+            prefix = "<system-reminder>\n"
+            text = f"{prefix}{message.text}\n</system-reminder>"
+            media = _shifted_media(message, len(prefix))
             turns.append(replace(message, role="user", text=text, media=media))
         else:
             turns.append(message)
@@ -219,10 +219,10 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
         apart = message.role == "tool" or bool(message.calls)
         return (id(message),) if apart else message.role
 
-    return tuple(_one(list(run)) for _, run in groupby(turns, kind))
+    return tuple(_merge(list(run)) for _, run in groupby(turns, kind))
 
 
-def require_some(messages: Sequence[Message], field: str) -> None:
+def require_messages(messages: Sequence[Message], field: str) -> None:
     """Refuse a request that has no message to answer. Raises BadRequest."""
     if not messages:
         raise BadRequest(
@@ -233,17 +233,17 @@ def require_some(messages: Sequence[Message], field: str) -> None:
         )
 
 
-def _one(run: list[Message]) -> Message:
+def _merge(run: list[Message]) -> Message:
     text, media = "", list[Medium]()
     for message in run:
         if text and (message.text or message.media):
             text += "\n\n"
-        media += _moved(message, len(text))
+        media += _shifted_media(message, len(text))
         text += message.text
     reasoning = "\n\n".join(message.reasoning for message in run if message.reasoning)
     return replace(run[0], text=text, reasoning=reasoning, media=tuple(media))
 
 
-def _moved(message: Message, by: int) -> tuple[Medium, ...]:
+def _shifted_media(message: Message, by: int) -> tuple[Medium, ...]:
     """Return a message's media for its text shifted by this many characters."""
-    return tuple(replace(it, at=it.at + by) for it in message.media)
+    return tuple(replace(medium, at=medium.at + by) for medium in message.media)

@@ -24,7 +24,7 @@ from app.api.http.answer_fields import (
     NO_LIMIT,
     AnswerFields,
     ResponseFormat,
-    Whole,
+    WholeNumber,
     add_format,
     unlimited,
 )
@@ -32,10 +32,10 @@ from app.api.http.chat import (
     MOST_LIKELY,
     AllowedTools,
     Function,
-    Named,
-    left_out,
-    likely,
+    NamedObject,
+    logprob_json,
     new_id,
+    unsupported_tools_note,
 )
 from app.api.http.fields import Fields, check, object_of, objects_of, type_of
 from app.api.http.overflow import CODE
@@ -44,13 +44,13 @@ from app.api.http.recent import ClientResponses, Item
 from app.api.http.request import (
     ApiRequest,
     BadRequest,
-    allowed_of,
+    allowed_tools,
     arguments_text,
-    chosen_tool,
-    joined,
-    require_some,
+    merge_messages,
+    parse_tool_choice,
+    require_messages,
+    require_tool,
     thinking_settings,
-    tool_choice_of,
 )
 from app.api.http.uploads import Intake
 from engines.types import (
@@ -65,9 +65,9 @@ from engines.types import (
     ToolCallDelta,
 )
 
-BETWEEN: Final = "__"
+NAMESPACE_SEPARATOR: Final = "__"
 """Separates a namespace and a tool's name: models know plain names only."""
-OURS: Final = "hearth:"
+REASONING_PREFIX: Final = "hearth:"
 _PREFIXES: Final[Mapping[str, str]] = {
     "message": "msg_",
     "reasoning": "rs_",
@@ -81,7 +81,7 @@ _PREFIXES: Final[Mapping[str, str]] = {
 Some clients rely on prefixes: LangChain recognises a response by “resp_”.
 """
 _FUNCTIONS: Final = frozenset({"function", "custom"})
-_INPUT: Final = {
+_FREE_TEXT_SCHEMA: Final = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
@@ -116,12 +116,13 @@ class ResponsesFields(AnswerFields):
     text: ResponseText | None = None
     reasoning: ReasoningFields | None = None
     include: list[str] | None = None
-    max_output_tokens: Whole | None = Field(None, ge=NO_LIMIT)
-    top_logprobs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
+    max_output_tokens: WholeNumber | None = Field(None, ge=NO_LIMIT)
+    top_logprobs: WholeNumber | None = Field(None, ge=0, le=MOST_LIKELY)
     previous_response_id: str | None = None
     store: bool = True
 
     def limit(self) -> int | None:
+        """Return the maximum number of tokens in the answer; None for no limit."""
         if self.max_output_tokens is not None:
             return unlimited(self.max_output_tokens)
         return super().limit()
@@ -149,58 +150,58 @@ class ToolNames:
 
     Attributes:
         tools: The tools, as the model sees them.
-        left: The types of tools that are not functions.
+        unsupported: The types of tools that are not functions.
     """
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
         """Read the tools. Raises BadRequest."""
         self.tools: list[Tool] = []
-        self.left: list[str] = []
-        self._spaces: dict[str, tuple[str, str]] = {}
-        self._free: set[str] = set()
+        self.unsupported: list[str] = []
+        self._client_names: dict[str, tuple[str, str]] = {}
+        self._free_text_tools: set[str] = set()
         for number, tool in enumerate(tools):
             self._add(tool, "", f"tools.{number}")
 
-    def called(self, namespace: str, name: str) -> str:
+    def model_name(self, namespace: str, name: str) -> str:
         """Return the model's name for a client's tool."""
-        return f"{namespace}{BETWEEN}{name}" if namespace else name
+        return f"{namespace}{NAMESPACE_SEPARATOR}{name}" if namespace else name
 
-    def is_free(self, called: str) -> bool:
+    def takes_free_text(self, name: str) -> bool:
         """Return whether a tool's input is free text, which the model writes as JSON."""
-        return called in self._free
+        return name in self._free_text_tools
 
     def item(self, call: ToolCall) -> dict[str, Any]:
         """Return the item of a call, without its id and status."""
-        namespace, name = self._spaces.get(call.name, ("", call.name))
-        within = {"namespace": namespace} if namespace else {}
-        its = {"call_id": call.id or new_id("call_"), "name": name, **within}
-        if call.name in self._free:
-            return {"type": "custom_tool_call", **its, "input": _free_input(call.arguments)}
-        return {"type": "function_call", **its, "arguments": call.arguments}
+        namespace, name = self._client_names.get(call.name, ("", call.name))
+        namespace_field = {"namespace": namespace} if namespace else {}
+        fields = {"call_id": call.id or new_id("call_"), "name": name, **namespace_field}
+        if call.name in self._free_text_tools:
+            return {"type": "custom_tool_call", **fields, "input": _free_input(call.arguments)}
+        return {"type": "function_call", **fields, "arguments": call.arguments}
 
-    def _add(self, tool: Mapping[str, Any], namespace: str, where: str) -> None:
-        kind = type_of(tool, where, "function")
+    def _add(self, tool: Mapping[str, Any], namespace: str, path: str) -> None:
+        kind = type_of(tool, path, "function")
         if kind == "namespace" and not namespace:
-            within = check(Named, tool, where).name
-            inside = f"{where}.tools"
-            for number, inner in enumerate(objects_of(tool.get("tools") or (), inside)):
-                self._add(inner, within, f"{inside}.{number}")
+            inner_namespace = check(NamedObject, tool, path).name
+            inner_path = f"{path}.tools"
+            for number, inner in enumerate(objects_of(tool.get("tools") or (), inner_path)):
+                self._add(inner, inner_namespace, f"{inner_path}.{number}")
         elif kind in {"function", "custom"}:
-            its = check(Function, tool, where)
-            called = self.called(namespace, its.name)
-            description = its.description or ""
+            function = check(Function, tool, path)
+            name = self.model_name(namespace, function.name)
+            description = function.description or ""
             if namespace:
-                self._spaces[called] = (namespace, its.name)
+                self._client_names[name] = (namespace, function.name)
             if kind == "custom":
-                self._free.add(called)
-                form = object_of(tool.get("format") or {}, f"{where}.format")
-                grammar = form.get("definition")
+                self._free_text_tools.add(name)
+                format_ = object_of(tool.get("format") or {}, f"{path}.format")
+                grammar = format_.get("definition")
                 if grammar:
                     description += f"\n\nThe input follows this grammar:\n{grammar}"
-            parameters = _INPUT if kind == "custom" else its.parameters or {}
-            self.tools.append(Tool(called, description, parameters))
+            parameters = _FREE_TEXT_SCHEMA if kind == "custom" else function.parameters or {}
+            self.tools.append(Tool(name, description, parameters))
         else:
-            self.left.append(kind)
+            self.unsupported.append(kind)
 
 
 def read_responses(
@@ -218,28 +219,28 @@ def read_responses(
     """
     previous = fields.previous_response_id
     earlier = recent.conversation(previous) if previous else []
-    given = _given(fields.input, recent)
-    messages = list(_answers(_items([*earlier, *given], len(earlier), names, intake)))
+    items = _input_items(fields.input, recent)
+    messages = list(_merge_answers(_items([*earlier, *items], len(earlier), names, intake)))
     if fields.instructions:
         # The instructions of earlier responses are not carried over: that is OpenAI's rule.
         messages.insert(0, Message("system", fields.instructions))
-    require_some(messages, "input")
+    require_messages(messages, "input")
     choice, only, tools = _choice(fields.tool_choice, names)
     reasoning = fields.reasoning or ReasoningFields()
-    told = fields.top_logprobs
-    if told is None and "message.output_text.logprobs" in (fields.include or ()):
-        told = 0
-    rules = fields.rules()
-    add_format(rules, "text.format", fields.text.format if fields.text else None)
-    schema, grammar = rules.one()
-    asked = ApiRequest(
+    likeliest = fields.top_logprobs
+    if likeliest is None and "message.output_text.logprobs" in (fields.include or ()):
+        likeliest = 0
+    answer_rules = fields.answer_rules()
+    add_format(answer_rules, "text.format", fields.text.format if fields.text else None)
+    schema, grammar = answer_rules.resolve()
+    api_request = ApiRequest(
         fields.model,
         ChatRequest(
-            joined(messages),
-            sampling=fields.sampling(schema, told),
-            stop=fields.stops(),
+            merge_messages(messages),
+            sampling=fields.sampling(schema, likeliest),
+            stop=fields.stop_texts(),
             tools=tools,
-            tool_choice=tool_choice_of(choice),
+            tool_choice=parse_tool_choice(choice),
             only_tool=only,
             parallel_tools=fields.parallel_tool_calls is not False,
         ),
@@ -248,12 +249,12 @@ def read_responses(
             **fields.reasoning_settings(),
             **thinking_settings(reasoning.effort),
         },
-        seed=fields.fresh_seed(),
+        seed=fields.fixed_seed(),
         grammar=grammar,
         thinking_budget=fields.budget(),
-        notes=(*left_out(names.left), *fields.notes),
+        notes=(*unsupported_tools_note(names.unsupported), *fields.notes),
     )
-    return asked, json.dumps(given) if fields.store else ""
+    return api_request, json.dumps(items) if fields.store else ""
 
 
 def _choice(
@@ -265,46 +266,49 @@ def _choice(
         return choice or "auto", "", tools
     kind = type_of(choice, "tool_choice")
     if kind in _FUNCTIONS:
-        return "required", chosen_tool(_called(choice, names), tools), tools
+        return "required", require_tool(_model_name_of(choice, names), tools), tools
     if kind == "allowed_tools":
-        its = check(AllowedTools, choice, "tool_choice")
-        where = "tool_choice.tools"
-        kinds = [type_of(it, f"{where}.{at}") for at, it in enumerate(its.tools)]
-        called = (
-            _called(it, names)
-            for it, named in zip(its.tools, kinds, strict=True)
-            if named in _FUNCTIONS
+        allowed = check(AllowedTools, choice, "tool_choice")
+        path = "tool_choice.tools"
+        kinds = [type_of(tool, f"{path}.{at}") for at, tool in enumerate(allowed.tools)]
+        names_called = (
+            _model_name_of(tool, names)
+            for tool, kind_of_tool in zip(allowed.tools, kinds, strict=True)
+            if kind_of_tool in _FUNCTIONS
         )
-        return its.mode, "", allowed_of(called, tools)
+        return allowed.mode, "", allowed_tools(names_called, tools)
     return str(choice.get("mode") or kind), "", tools
 
 
-def _called(tool: Mapping[str, Any], names: ToolNames) -> str:
-    return names.called(str(tool.get("namespace") or ""), check(Named, tool, "tool_choice").name)
+def _model_name_of(tool: Mapping[str, Any], names: ToolNames) -> str:
+    """Return the model's name for the tool that a choice names. Raises BadRequest."""
+    return names.model_name(
+        str(tool.get("namespace") or ""), check(NamedObject, tool, "tool_choice").name
+    )
 
 
-def _given(given: str | Sequence[Item], recent: ClientResponses) -> list[Item]:
+def _input_items(value: str | Sequence[Item], recent: ClientResponses) -> list[Item]:
     """Return the items of a request's input, each with an id. Raises BadRequest."""
-    if isinstance(given, str):
-        given = [{"role": "user", "content": given}]
-    return [_whole(item, f"input.{number}", recent) for number, item in enumerate(given)]
+    if isinstance(value, str):
+        value = [{"role": "user", "content": value}]
+    return [_complete_item(item, f"input.{number}", recent) for number, item in enumerate(value)]
 
 
-def _whole(item: Item, where: str, recent: ClientResponses) -> Item:
+def _complete_item(item: Item, path: str, recent: ClientResponses) -> Item:
     """Return an item in the form that OpenAI lists, with an id; a reference is resolved."""
-    kind = type_of(item, where) or ("message" if "role" in item else "item_reference")
+    kind = type_of(item, path) or ("message" if "role" in item else "item_reference")
     if kind == "item_reference":
-        return _recalled(item, where, recent)
-    whole = {**item, "type": kind}
+        return _referenced_item(item, path, recent)
+    complete = {**item, "type": kind}
     if kind == "message" and isinstance(item.get("content"), str):
         part = "output_text" if item.get("role") == "assistant" else "input_text"
-        whole["content"] = [{"type": part, "text": item["content"]}]
+        complete["content"] = [{"type": part, "text": item["content"]}]
     if not isinstance(item.get("id"), str):
-        whole["id"] = new_id(_PREFIXES.get(kind, "item_"))
-    return whole
+        complete["id"] = new_id(_PREFIXES.get(kind, "item_"))
+    return complete
 
 
-def _answers(messages: Iterator[Message]) -> Iterator[Message]:
+def _merge_answers(messages: Iterator[Message]) -> Iterator[Message]:
     """Merge the items of one answer: its reasoning, text and calls."""
     answer: Message | None = None
     for message in messages:
@@ -334,60 +338,66 @@ def _items(
     Args:
         earlier: How many of the items, from the first, belong to earlier responses.
     """
-    asked: dict[str, str] = {}
+    tool_names: dict[str, str] = {}
     roles: Final = {"developer": "system", "system": "system", "user": "user"}
     for number, item in enumerate(items):
-        where = "previous_response_id" if number < earlier else f"input.{number - earlier}"
+        path = "previous_response_id" if number < earlier else f"input.{number - earlier}"
         match item["type"]:
             case "message":
-                said = content_of(item.get("content"), f"{where}.content", intake)
+                content = content_of(item.get("content"), f"{path}.content", intake)
                 role = roles.get(str(item.get("role")), "assistant")
-                thought = said.reasoning
-                yield Message(role, said.text, reasoning=thought, media=said.media)  # type: ignore[arg-type]
+                thought = content.reasoning
+                yield Message(role, content.text, reasoning=thought, media=content.media)  # type: ignore[arg-type]
             case "function_call" | "custom_tool_call" as kind:
-                its = check(CallItem, item, where)
-                called = names.called(its.namespace, its.name)
-                asked[its.call_id] = called
-                free = kind == "custom_tool_call"
+                call = check(CallItem, item, path)
+                model_name = names.model_name(call.namespace, call.name)
+                tool_names[call.call_id] = model_name
+                is_free_text = kind == "custom_tool_call"
                 arguments = (
-                    json.dumps({"input": its.input}) if free else arguments_text(its.arguments)
+                    json.dumps({"input": call.input})
+                    if is_free_text
+                    else arguments_text(call.arguments)
                 )
-                yield Message("assistant", "", calls=(ToolCall(called, arguments, its.call_id),))
+                yield Message(
+                    "assistant", "", calls=(ToolCall(model_name, arguments, call.call_id),)
+                )
             case "function_call_output" | "custom_tool_call_output":
-                result = check(OutputItem, item, where)
-                said = content_of(result.output, f"{where}.output", intake)
-                tool, id_ = asked.get(result.call_id, ""), result.call_id
-                yield Message("tool", said.text, tool=tool, call_id=id_, media=said.media)
+                result = check(OutputItem, item, path)
+                content = content_of(result.output, f"{path}.output", intake)
+                tool, id_ = tool_names.get(result.call_id, ""), result.call_id
+                yield Message("tool", content.text, tool=tool, call_id=id_, media=content.media)
             case "reasoning":
-                yield Message("assistant", "", reasoning=_reasoned(item, where))
+                yield Message("assistant", "", reasoning=_reasoning_of(item, path))
             case _:
                 # Items of another server's built-in tools mean nothing to a model.
                 continue
 
 
-def _recalled(item: Item, where: str, recent: ClientResponses) -> Item:
+def _referenced_item(item: Item, path: str, recent: ClientResponses) -> Item:
     """Return the item that a reference stands for. Raises BadRequest."""
     id_ = str(item.get("id") or "")
-    found = recent.item(id_)
-    if found is None:
+    stored = recent.item(id_)
+    if stored is None:
         raise BadRequest(
             f"The item “{id_[:60]}” is not known here.",
-            "Only answers of Hearth’s own can be named by their ids, and only for a while.",
-            "Send the item itself. The AI SDK does with the option “store: false”.",
-            where,
+            "Only items of Hearth’s own answers can be referenced, and only for a while.",
+            "Send the item itself. The AI SDK does this with the option “store: false”.",
+            path,
         )
-    return found
+    return stored
 
 
-def _reasoned(item: Mapping[str, Any], where: str) -> str:
-    kept = item.get("encrypted_content")
-    if isinstance(kept, str) and kept.startswith(OURS):
+def _reasoning_of(item: Mapping[str, Any], path: str) -> str:
+    encrypted = item.get("encrypted_content")
+    if isinstance(encrypted, str) and encrypted.startswith(REASONING_PREFIX):
         try:
-            return base64.b64decode(kept.removeprefix(OURS), validate=True).decode()
+            return base64.b64decode(
+                encrypted.removeprefix(REASONING_PREFIX), validate=True
+            ).decode()
         except (binascii.Error, UnicodeDecodeError):
             return ""
     name = "content" if item.get("content") else "summary"
-    parts = objects_of(item.get(name) or (), f"{where}.{name}")
+    parts = objects_of(item.get(name) or (), f"{path}.{name}")
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 
@@ -401,7 +411,7 @@ def _free_input(arguments: str) -> str:
 
 
 class ResponseWriter:
-    """One answer, written as a response: `take` yields stream events, `whole` returns all of it.
+    """One answer, written as a response: `write` yields stream events, `result` returns all of it.
 
     An item opens with its first piece and is done before the next item.
     """
@@ -412,16 +422,16 @@ class ResponseWriter:
         names: ToolNames,
         model: str,
         notes: Sequence[str],
-        keep: Callable[[Mapping[str, Any]], None],
+        store: Callable[[Mapping[str, Any]], None],
     ) -> None:
         """Begin a response.
 
         Args:
-            keep: Called with each item when it is done, and with the response when it has ended.
+            store: Called with each item when it is done, and with the response when it has ended.
         """
         self._names = names
         self._notes = notes
-        self._keep = keep
+        self._store = store
         self._encrypted = "reasoning.encrypted_content" in (fields.include or ())
         self._number = 0
         self._output: list[dict[str, Any]] = []
@@ -454,39 +464,43 @@ class ResponseWriter:
             "usage": None,
         }
 
-    def begin(self) -> Iterator[dict[str, Any]]:
+    def start(self) -> Iterator[dict[str, Any]]:
+        """Yield the first two events of a stream."""
         yield self._event("response.created", response=dict(self._response))
         yield self._event("response.in_progress", response=dict(self._response))
 
-    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+    def write(self, event: Event) -> Iterator[dict[str, Any]]:
         """Process one event and yield the events it adds to a stream."""
         match event:
             case TextDelta(text, logprobs):
-                yield from self._opened("message")
+                yield from self._open_item("message")
                 part = self._output[-1]["content"][0]
                 part["text"] += text
-                told = [likely(it) for it in logprobs]
-                part["logprobs"] += told
+                logprobs_json = [logprob_json(logprob) for logprob in logprobs]
+                part["logprobs"] += logprobs_json
                 yield self._piece(
-                    "response.output_text.delta", content_index=0, delta=text, logprobs=told
+                    "response.output_text.delta",
+                    content_index=0,
+                    delta=text,
+                    logprobs=logprobs_json,
                 )
             case ReasoningDelta(text):
-                yield from self._opened("reasoning")
+                yield from self._open_item("reasoning")
                 self._output[-1]["content"][0]["text"] += text
                 yield self._piece("response.reasoning_text.delta", content_index=0, delta=text)
-            case ToolCallDelta(_, name, id_, arguments) if not self._names.is_free(name):
+            case ToolCallDelta(_, name, id_, arguments) if not self._names.takes_free_text(name):
                 if self._calling is None:
-                    yield from self._call(ToolCall(name, "", id_))
+                    yield from self._open_call(ToolCall(name, "", id_))
                 if arguments:
                     yield self._piece("response.function_call_arguments.delta", delta=arguments)
             case ToolCall():
-                yield from self._called(event)
+                yield from self._finish_call(event)
             case Done():
-                yield from self._closed()
+                yield from self._close_item()
                 if self._calling is not None:
                     # The call was cut off within its arguments, so it cannot be carried out.
                     self._output.pop()
-                yield self._end(event)
+                yield self._end_event(event)
 
     def fail(self, code: str, text: str) -> Iterator[dict[str, Any]]:
         """Yield the end of a stream after an error."""
@@ -494,68 +508,69 @@ class ResponseWriter:
         self._response["error"] = {"code": code, "message": text}
         if code == CODE:
             # OpenAI sends this event before the last one. Some clients read one, some the other.
-            its = {"code": code, "message": text, "param": "input"}
-            yield self._event("error", **its, error={"type": "invalid_request_error", **its})
+            error = {"code": code, "message": text, "param": "input"}
+            yield self._event("error", **error, error={"type": "invalid_request_error", **error})
         yield self._event("response.failed", response={**self._response, "output": self._output})
 
-    def whole(self) -> dict[str, Any]:
+    def result(self) -> dict[str, Any]:
         """Return the whole response; call it after `Done`."""
         return self._response
 
-    def _end(self, done: Done) -> dict[str, Any]:
-        cut = done.finish_reason in {"length", "repetition"}
-        reason = {"reason": "max_output_tokens"} if cut else None
-        its = done.usage
-        if notes := [*dict.fromkeys((*self._notes, *done.notes))]:
+    def _end_event(self, event: Done) -> dict[str, Any]:
+        """Complete the response and return the last event of a stream."""
+        is_cut = event.finish_reason in {"length", "repetition"}
+        reason = {"reason": "max_output_tokens"} if is_cut else None
+        usage = event.usage
+        if notes := [*dict.fromkeys((*self._notes, *event.notes))]:
             self._response["metadata"] = {"notes": " ".join(notes)}
         self._response |= {
-            "status": "incomplete" if cut else "completed",
+            "status": "incomplete" if is_cut else "completed",
             "completed_at": int(time.time()),
             "incomplete_details": reason,
             "output": self._output,
             "usage": {
-                "input_tokens": its.prompt_tokens,
-                "input_tokens_details": {"cached_tokens": its.cached_tokens},
-                "output_tokens": its.completion_tokens,
-                "output_tokens_details": {"reasoning_tokens": its.reasoning_tokens},
-                "total_tokens": its.prompt_tokens + its.completion_tokens,
+                "input_tokens": usage.prompt_tokens,
+                "input_tokens_details": {"cached_tokens": usage.cached_tokens},
+                "output_tokens": usage.completion_tokens,
+                "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+                "total_tokens": usage.prompt_tokens + usage.completion_tokens,
             },
         }
         # A response that was cancelled when the server stopped is not kept; nor is one that failed.
-        if done.finish_reason != "cancelled":
-            self._keep(self._response)
-        name = "response.incomplete" if cut else "response.completed"
+        if event.finish_reason != "cancelled":
+            self._store(self._response)
+        name = "response.incomplete" if is_cut else "response.completed"
         return self._event(name, response=self._response)
 
-    def _call(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+    def _open_call(self, call: ToolCall) -> Iterator[dict[str, Any]]:
         """Open the item of a call; its input follows."""
-        yield from self._closed()
+        yield from self._close_item()
         item = self._names.item(call)
-        free = item["type"] == "custom_tool_call"
+        is_free_text = item["type"] == "custom_tool_call"
         self._calling = {"id": new_id(_PREFIXES[item["type"]]), "status": "in_progress", **item}
-        self._calling["input" if free else "arguments"] = ""
+        self._calling["input" if is_free_text else "arguments"] = ""
         self._output.append(self._calling)
         yield self._item("response.output_item.added", self._calling)
 
-    def _called(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+    def _finish_call(self, call: ToolCall) -> Iterator[dict[str, Any]]:
         """Finish the item of a call; send it whole if it was not opened before."""
         item = self._names.item(call)
-        free = item["type"] == "custom_tool_call"
-        name, said = ("input", item["input"]) if free else ("arguments", item["arguments"])
-        kind = "custom_tool_call_input" if free else "function_call_arguments"
+        is_free_text = item["type"] == "custom_tool_call"
+        name, text = ("input", item["input"]) if is_free_text else ("arguments", item["arguments"])
+        kind = "custom_tool_call_input" if is_free_text else "function_call_arguments"
         if self._calling is None:
-            yield from self._call(call)
-            yield self._piece(f"response.{kind}.delta", delta=said)
-        whole, self._calling = self._output[-1], None
-        whole |= {"status": "completed", name: said}
-        self._keep(whole)
-        yield self._piece(f"response.{kind}.done", **{name: said}, name=item["name"])
-        yield self._item("response.output_item.done", whole)
+            yield from self._open_call(call)
+            yield self._piece(f"response.{kind}.delta", delta=text)
+        complete, self._calling = self._output[-1], None
+        complete |= {"status": "completed", name: text}
+        self._store(complete)
+        yield self._piece(f"response.{kind}.done", **{name: text}, name=item["name"])
+        yield self._item("response.output_item.done", complete)
 
-    def _opened(self, kind: Literal["message", "reasoning"]) -> Iterator[dict[str, Any]]:
+    def _open_item(self, kind: Literal["message", "reasoning"]) -> Iterator[dict[str, Any]]:
         if self._open == kind:
             return
-        yield from self._closed()
+        yield from self._close_item()
         self._open = kind
         item: Item = {"id": new_id(_PREFIXES[kind]), "type": kind, "status": "in_progress"}
         if kind == "message":
@@ -568,31 +583,31 @@ class ResponseWriter:
         yield self._item("response.output_item.added", {**item, "content": []})
         yield self._piece("response.content_part.added", content_index=0, part=dict(part))
 
-    def _closed(self) -> Iterator[dict[str, Any]]:
+    def _close_item(self) -> Iterator[dict[str, Any]]:
         if not self._open:
             return
         item = self._output[-1]
         part = item["content"][0]
         name = "output_text" if self._open == "message" else "reasoning_text"
-        told = {"logprobs": part["logprobs"]} if self._open == "message" else {}
+        extra = {"logprobs": part["logprobs"]} if self._open == "message" else {}
         if self._open == "reasoning" and self._encrypted:
-            kept = base64.b64encode(part["text"].encode()).decode()
-            item["encrypted_content"] = OURS + kept
+            encrypted = base64.b64encode(part["text"].encode()).decode()
+            item["encrypted_content"] = REASONING_PREFIX + encrypted
         item["status"] = "completed"
-        self._keep(item)
+        self._store(item)
         self._open = ""
-        yield self._piece(f"response.{name}.done", content_index=0, text=part["text"], **told)
+        yield self._piece(f"response.{name}.done", content_index=0, text=part["text"], **extra)
         yield self._piece("response.content_part.done", content_index=0, part=part)
         yield self._item("response.output_item.done", item)
 
     def _item(self, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
         return self._event(kind, output_index=len(self._output) - 1, item=dict(item))
 
-    def _piece(self, kind: str, **more: Any) -> dict[str, Any]:
-        at = {"item_id": self._output[-1]["id"], "output_index": len(self._output) - 1}
-        return self._event(kind, **at, **more)
+    def _piece(self, kind: str, **fields: Any) -> dict[str, Any]:
+        position = {"item_id": self._output[-1]["id"], "output_index": len(self._output) - 1}
+        return self._event(kind, **position, **fields)
 
-    def _event(self, kind: str, **more: Any) -> dict[str, Any]:
-        event = {"type": kind, "sequence_number": self._number, **more}
+    def _event(self, kind: str, **fields: Any) -> dict[str, Any]:
+        event = {"type": kind, "sequence_number": self._number, **fields}
         self._number += 1
         return event

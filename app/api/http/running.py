@@ -1,4 +1,4 @@
-"""Runs the work of requests on threads, and passes its items to the event loop."""
+"""The work of requests on threads, which passes its items to the event loop."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from engines.cancel import CancelToken
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-MOST: Final = 256
+MOST_REQUESTS: Final = 256
 """Maximum number of requests, running or waiting; each has a thread."""
-_END_S: Final = 10.0
+_JOIN_S: Final = 10.0
 """Maximum time in seconds to wait for the thread of a cancelled request."""
 
 
@@ -35,17 +35,17 @@ class RequestWork(Generic[T]):
     def __init__(self, work: Callable[[CancelToken], Iterator[T]], ended: Callable[[], None]):
         self.cancel = CancelToken()
         self._work = work
-        self._ended = ended
+        self._on_end = ended
         self._loop = asyncio.get_running_loop()
         self._items: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
         self._next: tuple[T] | BaseException | None = None
-        self._looked = False
+        self._has_next = False
         self.thread = threading.Thread(target=self._run, name="api request", daemon=True)
 
-    async def begin(self, wait_s: float) -> None:
+    async def wait_for_first(self, wait_s: float) -> None:
         """Wait for the first item, at most this many seconds; an error of the work is raised."""
         with suppress(TimeoutError):
-            await self._look(wait_s)
+            await self._fetch_next(wait_s)
             if isinstance(self._next, BaseException):
                 raise self._next
 
@@ -56,8 +56,8 @@ class RequestWork(Generic[T]):
             TimeoutError: Nothing came within `wait_s` seconds. Whatever the work raises is raised
                 too.
         """
-        await self._look(wait_s)
-        item, self._looked = self._next, False
+        await self._fetch_next(wait_s)
+        item, self._has_next = self._next, False
         if isinstance(item, BaseException):
             raise item
         return item[0] if item is not None else None
@@ -66,10 +66,10 @@ class RequestWork(Generic[T]):
         """Cancel the work if it is still running."""
         self.cancel.cancel()
 
-    async def _look(self, wait_s: float | None) -> None:
-        if not self._looked:
+    async def _fetch_next(self, wait_s: float | None) -> None:
+        if not self._has_next:
             self._next = await asyncio.wait_for(self._items.get(), wait_s)
-            self._looked = True
+            self._has_next = True
 
     def _run(self) -> None:
         try:
@@ -79,7 +79,7 @@ class RequestWork(Generic[T]):
         except BaseException as error:  # noqa: BLE001  it is raised again where it is awaited
             self._put(error)
         finally:
-            self._ended()
+            self._on_end()
 
     def _put(self, item: tuple[T] | BaseException | None) -> None:
         # If the server has stopped, nothing waits for the item.
@@ -87,8 +87,8 @@ class RequestWork(Generic[T]):
             self._loop.call_soon_threadsafe(self._items.put_nowait, item)
 
 
-class Runs:
-    """All running requests: starts them, and ends them with the server."""
+class RunningRequests:
+    """All running requests; they end with the server."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -96,44 +96,44 @@ class Runs:
 
     def start(self, work: Callable[[CancelToken], Iterator[T]]) -> RequestWork[T]:
         """Start a request's work. Raises ServerFull."""
-        running: RequestWork[T] = RequestWork(work, lambda: self._forget(running))
+        request: RequestWork[T] = RequestWork(work, lambda: self._forget(request))
         with self._lock:
-            if len(self._running) >= MOST:
+            if len(self._running) >= MOST_REQUESTS:
                 raise ServerFull(
-                    "There is too much to do.",
-                    f"{MOST} requests are being answered or wait already.",
-                    "Ask again in a while.",
+                    "The server is too busy.",
+                    f"{MOST_REQUESTS} requests are already being answered or waiting.",
+                    "Send the request again in a while.",
                 )
-            self._running.add(running)  # type: ignore[arg-type]  # only ended from here
-        running.thread.start()
-        return running
+            self._running.add(request)  # type: ignore[arg-type]  # only ended from here
+        request.thread.start()
+        return request
 
     def close(self) -> None:
         """Cancel all requests and wait for their threads."""
         with self._lock:
             running = list(self._running)
-        for it in running:
-            it.close()
-        for it in running:
-            it.thread.join(_END_S)
+        for request in running:
+            request.close()
+        for request in running:
+            request.thread.join(_JOIN_S)
 
-    def _forget(self, running: RequestWork[T]) -> None:
+    def _forget(self, request: RequestWork[T]) -> None:
         with self._lock:
-            self._running.discard(running)
+            self._running.discard(request)
 
 
-async def until_gone(request: Request, work: Awaitable[T]) -> T | None:
+async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
     """Wait for work while its client is connected; otherwise cancel it and return None."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(request))
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(request))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         return task.result() if task.done() else None
     finally:
-        for it in (task, gone):
-            it.cancel()
+        for awaited in (task, disconnect):
+            awaited.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -39,11 +39,11 @@ IDLE_S: Final = 60
 GRACE_S: Final = 2.0
 """How long running answers can go on after `stop`, in seconds; then their clients are told."""
 
-_TOLD_S: Final = 3
-"""Time for clients to receive that message, in seconds."""
+_LAST_WORDS_S: Final = 3
+"""Time for clients to receive the message about the end, in seconds."""
 
 
-class _AtWork(NamedTuple):
+class _Running(NamedTuple):
     """A running server: uvicorn's server, its event loop's portal, and the future of its end."""
 
     server: uvicorn.Server
@@ -81,8 +81,8 @@ class Server:
         self._keys = keys
         self._guard = ApiGuard(app, rules, keys, error_body)
         self._address = options.address
-        self._ends = ExitStack()
-        self._at_work: _AtWork | None = None
+        self._cleanup = ExitStack()
+        self._running: _Running | None = None
 
     @property
     def url(self) -> str:
@@ -90,17 +90,17 @@ class Server:
         return self._address.url(encrypted=self._options.encrypted)
 
     @property
-    def elsewhere(self) -> tuple[str, ...]:
+    def network_urls(self) -> tuple[str, ...]:
         """Addresses for other computers; empty if it listens for this computer only."""
         address = self._address
         if address.is_loopback:
             return ()
         hosts = own_addresses() if address.host == EVERYWHERE else (address.host,)
         encrypted = self._options.encrypted
-        return tuple(Address(it, address.port).url(encrypted=encrypted) for it in hosts)
+        return tuple(Address(host, address.port).url(encrypted=encrypted) for host in hosts)
 
     def start(self) -> None:
-        """Listen, and return when requests are being answered.
+        """Start to listen; return once requests are answered.
 
         Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
         """
@@ -109,13 +109,13 @@ class Server:
         allow_files()
         if options.needs_token:
             self._keys.owner()  # create the token now, so that a locked keyring is reported now
-        with ExitStack() as undone:
+        with ExitStack() as stack:
             tls = (
                 server_tls(options.certificate, options.key)
                 if options.certificate and options.key
                 else None
             )
-            listening = undone.enter_context(listen(options.address))
+            listener = stack.enter_context(listen(options.address))
             config = uvicorn.Config(
                 self._guard,
                 http=PatientProtocol,
@@ -129,31 +129,31 @@ class Server:
                 proxy_headers=False,
                 server_header=False,
                 timeout_keep_alive=IDLE_S,
-                timeout_graceful_shutdown=round(GRACE_S) + _TOLD_S,
+                timeout_graceful_shutdown=round(GRACE_S) + _LAST_WORDS_S,
                 h11_max_incomplete_event_size=HEAD_BYTES,
                 ssl_context_factory=None if tls is None else lambda *_: tls,
             )
             server = uvicorn.Server(config)
-            portal = undone.enter_context(start_blocking_portal(name="hearth-server"))
-            serving = portal.start_task_soon(_serve, partial(server.serve, [listening]))
-            portal.call(_begun, server, serving)
-            self._at_work = _AtWork(server, portal, serving)
-            self._address = Address(options.address.host, port_of(listening))
-            self._ends = undone.pop_all()
+            portal = stack.enter_context(start_blocking_portal(name="hearth-server"))
+            serving = portal.start_task_soon(_serve, partial(server.serve, [listener]))
+            portal.call(_wait_until_started, server, serving)
+            self._running = _Running(server, portal, serving)
+            self._address = Address(options.address.host, port_of(listener))
+            self._cleanup = stack.pop_all()
 
     def stop(self) -> None:
         """Stop the server. Running answers get `GRACE_S` more; then their clients are told."""
-        if (at_work := self._at_work) is None:
+        if (running := self._running) is None:
             return
-        at_work.server.should_exit = True
-        until = time.monotonic() + GRACE_S
-        while not at_work.serving.done() and time.monotonic() < until:
+        running.server.should_exit = True
+        deadline = time.monotonic() + GRACE_S
+        while not running.serving.done() and time.monotonic() < deadline:
             time.sleep(0.02)
-        if not at_work.serving.done():
-            at_work.portal.call(self._guard.end_running)
-        at_work.serving.result()
-        self._at_work = None
-        self._ends.close()
+        if not running.serving.done():
+            running.portal.call(self._guard.cancel_running)
+        running.serving.result()
+        self._running = None
+        self._cleanup.close()
 
 
 async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
@@ -164,7 +164,7 @@ async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
         raise RuntimeError("the API did not start: uvicorn has logged why") from error
 
 
-async def _begun(server: uvicorn.Server, serving: Future[None]) -> None:
+async def _wait_until_started(server: uvicorn.Server, serving: Future[None]) -> None:
     """Wait until uvicorn answers. Raises whatever kept it from starting."""
     while not server.started:
         if serving.done():

@@ -22,13 +22,13 @@ from engines.errors import Cancelled
 
 MOST_FILES: Final = 100
 """Maximum number of media and files in a request; Anthropic's limit for pictures."""
-REMEMBERED: Final = 64 * 1024 * 1024
+MOST_REMEMBERED_BYTES: Final = 64 * 1024 * 1024
 """Maximum bytes of text, pictures and sounds that are remembered."""
-AT_ONCE: Final = 2
+MOST_AT_ONCE: Final = 2
 """Files read at the same time for all clients together: each can take a gigabyte of memory."""
-_LOOK_S: Final = 0.2
-_NAME: Final = 120
-_SHOWN: Final = 60
+_CANCEL_CHECK_S: Final = 0.2
+_LONGEST_NAME: Final = 120
+_LONGEST_SHOWN: Final = 60
 
 
 class BytesReader(Protocol):
@@ -48,9 +48,9 @@ class Uploads:
 
     def __init__(self, reader: BytesReader) -> None:
         self._reader = reader
-        self._places = threading.Semaphore(AT_ONCE)
+        self._readers = threading.Semaphore(MOST_AT_ONCE)
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, Document] = OrderedDict()
+        self._documents: OrderedDict[str, Document] = OrderedDict()
         self.held_bytes = 0
 
     def read(self, data: bytes, name: str, cancel: CancelToken) -> Document:
@@ -58,26 +58,26 @@ class Uploads:
         ending = PurePath(name).suffix.lower()
         key = f"{hashlib.sha256(data).hexdigest()}{ending}"
         with self._lock:
-            if (known := self._known.get(key)) is not None:
-                self._known.move_to_end(key)
-                return known
-        while not self._places.acquire(timeout=_LOOK_S):
+            if (document := self._documents.get(key)) is not None:
+                self._documents.move_to_end(key)
+                return document
+        while not self._readers.acquire(timeout=_CANCEL_CHECK_S):
             if cancel.cancelled:
                 raise Cancelled
         try:
             document = self._reader.read_bytes(data, name, cancel)
         finally:
-            self._places.release()
+            self._readers.release()
         self._remember(key, document)
         return document
 
     def _remember(self, key: str, document: Document) -> None:
         with self._lock:
-            if key not in self._known and _bytes_of(document) <= REMEMBERED:
-                self._known[key] = document
+            if key not in self._documents and _bytes_of(document) <= MOST_REMEMBERED_BYTES:
+                self._documents[key] = document
                 self.held_bytes += _bytes_of(document)
-            while self.held_bytes > REMEMBERED:
-                _, oldest = self._known.popitem(last=False)
+            while self.held_bytes > MOST_REMEMBERED_BYTES:
+                _, oldest = self._documents.popitem(last=False)
                 self.held_bytes -= _bytes_of(oldest)
 
 
@@ -89,7 +89,7 @@ class Intake:
         self._cancel = cancel
         self._count = 0
 
-    def take(self, data: bytes, name: str, kind: DocumentKind | None, where: str) -> Document:
+    def read_file(self, data: bytes, name: str, kind: DocumentKind | None, path: str) -> Document:
         """Read a file and check that it is of this kind, if given.
 
         Raises BadRequest and AppError.
@@ -100,47 +100,47 @@ class Intake:
                 "There are too many pictures and files in the request.",
                 f"At most {MOST_FILES} are read.",
                 "Leave out those that are no longer needed.",
-                where,
+                path,
             )
         document = self._uploads.read(data, name, self._cancel)
         if kind is not None and document.kind is not kind:
-            what = "picture" if kind is DocumentKind.IMAGE else "sound"
+            expected = "picture" if kind is DocumentKind.IMAGE else "sound"
             raise BadRequest(
-                f"A part of “{where}” is no {what}.",
-                f"It is sent as one, and is a file of the kind “{document.kind}”.",
+                f"A part of “{path}” is not a {expected}.",
+                f"It was sent as a {expected}, but is a file of the kind “{document.kind}”.",
                 "Send a PNG, JPEG, WebP or GIF."
                 if kind is DocumentKind.IMAGE
                 else "Send a WAV, MP3 or FLAC.",
-                where,
+                path,
             )
         return document
 
 
-def data_of(address: object, where: str) -> bytes:
+def decode_data_url(address: object, path: str) -> bytes:
     """Return the bytes of a data: URL or of plain base64. Raises BadRequest for anything else."""
     if not isinstance(address, str) or not address:
         raise BadRequest(
-            f"A part of “{where}” has no data.",
-            "It names none.",
+            f"A part of “{path}” has no data.",
+            "The data is missing.",
             "Send the file itself, as a data: URL with base64.",
-            where,
+            path,
         )
     head, comma, encoded = address.partition(",")
     if comma and head[:5].lower() == "data:":
         if not head.lower().endswith(";base64"):
             raise BadRequest(
-                f"A part of “{where}” cannot be read.",
+                f"A part of “{path}” cannot be read.",
                 "Its data: URL is not in base64.",
                 "Send it as data:…;base64,….",
-                where,
+                path,
             )
-        return decoded(encoded, where)
-    if ":" in address[:_SHOWN]:
-        raise elsewhere(address, where)
-    return decoded(address, where)
+        return decode_base64(encoded, path)
+    if ":" in address[:_LONGEST_SHOWN]:
+        raise not_in_request(address, path)
+    return decode_base64(address, path)
 
 
-def decoded(encoded: object, where: str) -> bytes:
+def decode_base64(encoded: object, path: str) -> bytes:
     """Decode base64. Raises BadRequest."""
     try:
         if not isinstance(encoded, str):
@@ -148,35 +148,35 @@ def decoded(encoded: object, where: str) -> bytes:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         raise BadRequest(
-            f"A part of “{where}” cannot be read.",
-            "Its data is no base64.",
+            f"A part of “{path}” cannot be read.",
+            "Its data is not base64.",
             "Send the file’s bytes in base64.",
-            where,
+            path,
         ) from None
     if not data:
-        raise BadRequest(f"A part of “{where}” is empty.", "It has no data.", "Send some.", where)
+        raise BadRequest(f"A part of “{path}” is empty.", "It has no data.", "Send some.", path)
     return data
 
 
-def elsewhere(address: str, where: str) -> BadRequest:
+def not_in_request(address: str, path: str) -> BadRequest:
     """Return the error for a file at a URL, at a path or in another server's store."""
     return BadRequest(
-        f"A part of “{where}” is not in the request.",
-        f"“{address[:_SHOWN]}” leads elsewhere, and Hearth fetches and opens nothing for clients.",
+        f"A part of “{path}” is not in the request.",
+        f"“{address[:_LONGEST_SHOWN]}” leads elsewhere, and Hearth fetches no files for clients.",
         "Send the file itself, as a data: URL with base64.",
-        where,
+        path,
     )
 
 
-def plain_name(name: object, otherwise: str) -> str:
+def display_name(name: object, default: str) -> str:
     """Return a file's name without folders and control characters; it is only displayed."""
     if not isinstance(name, str):
-        return otherwise
-    last = name.replace("\\", "/").rpartition("/")[2]
-    shown = "".join(it if it.isprintable() else " " for it in last).strip()
-    return shown[-_NAME:] or otherwise
+        return default
+    base = name.replace("\\", "/").rpartition("/")[2]
+    printable = "".join(character if character.isprintable() else " " for character in base).strip()
+    return printable[-_LONGEST_NAME:] or default
 
 
 def _bytes_of(document: Document) -> int:
-    pages = sum(len(it.data) for it in document.pages)
-    return len(document.media) + pages + 4 * sum(len(it.text) for it in document.sections)
+    pages = sum(len(part.data) for part in document.pages)
+    return len(document.media) + pages + 4 * sum(len(part.text) for part in document.sections)

@@ -18,7 +18,7 @@ from app.api.http.fields import Fields
 from app.api.http.request import BadRequest
 from engines.types import Ranking, Vectors
 
-MOST_TOKENISED: Final = 4 * 1024 * 1024
+MOST_CHARACTERS: Final = 4 * 1024 * 1024
 """Maximum characters of a text to tokenise; that takes some seconds."""
 
 
@@ -32,14 +32,14 @@ class EmbeddingFields(Fields):
 
     def texts(self) -> list[str | list[int]]:
         """Return the texts to embed, or their tokens. Raises BadRequest."""
-        given = self.input
-        if isinstance(given, str) or (given and isinstance(given[0], int)):
-            return [given]  # tokens of one text
-        if not given:
+        texts = self.input
+        if isinstance(texts, str) or (texts and isinstance(texts[0], int)):
+            return [texts]  # tokens of one text
+        if not texts:
             raise BadRequest(
                 "There is nothing to embed.", "“input” is empty.", "Send texts.", "input"
             )
-        return list(given)  # type: ignore[arg-type]  # texts, or tokens of each
+        return list(texts)  # type: ignore[arg-type]  # texts, or tokens of each
 
 
 class RerankFields(Fields):
@@ -52,7 +52,11 @@ class RerankFields(Fields):
     return_documents: bool = False
 
     def texts(self) -> list[str]:
-        return [it if isinstance(it, str) else str(it.get("text", "")) for it in self.documents]
+        """Return the texts of the documents."""
+        return [
+            document if isinstance(document, str) else str(document.get("text", ""))
+            for document in self.documents
+        ]
 
 
 class TokenizeFields(Fields):
@@ -69,21 +73,21 @@ class TokenizeFields(Fields):
         text = self.prompt if self.content is None else self.content
         if text is None:
             raise BadRequest("There is no text.", "“content” is missing.", "Send it.", "content")
-        if len(text) > MOST_TOKENISED:
+        if len(text) > MOST_CHARACTERS:
             raise BadRequest(
                 "The text is too long to be tokenised at once.",
-                f"It has {len(text):,} characters; at most {MOST_TOKENISED:,} are taken.",
+                f"It has {len(text):,} characters; at most {MOST_CHARACTERS:,} are allowed.",
                 "Send it in parts.",
                 "content",
             )
         return text
 
     @property
-    def special(self) -> bool:
+    def adds_special(self) -> bool:
         """Whether to add the tokens that a prompt begins with."""
-        said = self.add_special_tokens if self.add_special is None else self.add_special
+        choice = self.add_special_tokens if self.add_special is None else self.add_special
         # vLLM's clients expect the tokens that begin a prompt, llama-server's only the text's.
-        return self.content is None if said is None else said
+        return self.content is None if choice is None else choice
 
 
 class DetokenizeFields(Fields):
@@ -93,10 +97,10 @@ class DetokenizeFields(Fields):
     tokens: list[int] = Field(max_length=1_000_000)
 
 
-def write_vectors(fields: EmbeddingFields, model: str, found: Vectors) -> dict[str, Any]:
+def write_vectors(fields: EmbeddingFields, model: str, result: Vectors) -> dict[str, Any]:
     """Write vectors in OpenAI's format. Raises BadRequest."""
-    rows = [_row(fields, vector, number) for number, vector in enumerate(found.vectors)]
-    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    rows = [_row(fields, vector, number) for number, vector in enumerate(result.vectors)]
+    usage = {"prompt_tokens": result.tokens, "total_tokens": result.tokens}
     return {"object": "list", "data": rows, "model": model, "usage": usage}
 
 
@@ -112,23 +116,23 @@ def _row(fields: EmbeddingFields, vector: Sequence[float], number: int) -> dict[
         vector = vector[: fields.dimensions]
         length = math.hypot(*vector) or 1.0
         vector = [value / length for value in vector]
-    written: str | list[float] = list(vector)
+    embedding: str | list[float] = list(vector)
     if fields.encoding_format == "base64":
-        written = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
-    return {"object": "embedding", "index": number, "embedding": written}
+        embedding = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+    return {"object": "embedding", "index": number, "embedding": embedding}
 
 
-def write_ranking(fields: RerankFields, model: str, found: Ranking) -> dict[str, Any]:
+def write_ranking(fields: RerankFields, model: str, result: Ranking) -> dict[str, Any]:
     """Write the scores of the documents, the best first."""
     texts = fields.texts()
-    order = sorted(range(len(texts)), key=lambda at: found.scores[at], reverse=True)
+    order = sorted(range(len(texts)), key=lambda index: result.scores[index], reverse=True)
     results = [
         {
-            "index": at,
-            "relevance_score": found.scores[at],
-            **({"document": {"text": texts[at]}} if fields.return_documents else {}),
+            "index": index,
+            "relevance_score": result.scores[index],
+            **({"document": {"text": texts[index]}} if fields.return_documents else {}),
         }
-        for at in order[: fields.top_n]
+        for index in order[: fields.top_n]
     ]
-    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    usage = {"prompt_tokens": result.tokens, "total_tokens": result.tokens}
     return {"object": "list", "model": model, "results": results, "usage": usage}

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.api.values import shown_name
+from app.api.values import short_name
 from app.base.language import in_full
 from app.kit.look.format import figure, moment
 from app.kit.look.theme import GRID
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from app.api.values import ApiClient, ApiUse
     from app.net.values.serving import Reach, ServerStatus
 
-_LOOK_MS = 3000
-_MOST = 10
-"""Maximum number of requests shown."""
+_REFRESH_MS = 3000
+_MOST_USES = 10
+"""Maximum number of requests in the list."""
 
 
 class ApiCard(EngineCard):
@@ -46,7 +46,7 @@ class ApiCard(EngineCard):
         add(): The user wants to add a program.
         remove(client): The user wants to remove a program.
         look(): The list of requests needs a refresh; emitted regularly while the card is visible.
-        shown(): The card became visible.
+        became_visible(): The card became visible.
     """
 
     turned = Signal(bool)
@@ -57,8 +57,8 @@ class ApiCard(EngineCard):
     settings = Signal()
     add = Signal()
     remove = Signal(object)
-    look = Signal()
-    shown = Signal()
+    refresh = Signal()
+    became_visible = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -74,7 +74,7 @@ class ApiCard(EngineCard):
         self._switch = Switch()
         self._switch.setObjectName("serverSwitch")
         self._switch.setAccessibleName(self.tr("Let other programs use your models"))
-        self._switch.clicked.connect(self._turn)
+        self._switch.clicked.connect(self._report_switch)
         self._state = Label("", name="serverState", wrap=True, selectable=True)
         row = QHBoxLayout()
         row.setSpacing(12)
@@ -119,73 +119,78 @@ class ApiCard(EngineCard):
         self._uses = Label("", "small", name="serverUses", wrap=True)
         self.body.addWidget(self._uses_head)
         self.body.addWidget(self._uses)
-        self._tick = QTimer(self)
-        self._tick.setInterval(_LOOK_MS)
-        self._tick.setTimerType(Qt.TimerType.CoarseTimer)
-        self._tick.timeout.connect(self.look)
+        self._refresh_timer = QTimer(self)
+        self._refresh_timer.setInterval(_REFRESH_MS)
+        self._refresh_timer.setTimerType(Qt.TimerType.CoarseTimer)
+        self._refresh_timer.timeout.connect(self.refresh)
         self.show_clients(())
         self.show_uses(())
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Refresh the requests regularly while the card is visible."""
         super().showEvent(event)
-        self._tick.start()
-        self.shown.emit()
+        self._refresh_timer.start()
+        self.became_visible.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Stop refreshing the requests."""
         super().hideEvent(event)
-        self._tick.stop()
+        self._refresh_timer.stop()
 
-    def show_server(self, status: ServerStatus, *, wanted: bool, reach: Reach) -> None:
+    def show_server(self, status: ServerStatus, *, is_wanted: bool, reach: Reach) -> None:
         """Show the state of the server.
 
         Args:
             wanted: The settings say that it runs.
             reach: The settings' choice of who can connect.
         """
-        self._switch.setChecked(wanted)
+        self._switch.setChecked(is_wanted)
         self.reach.show_choice(reach)
         self._address.setEnabled(status.running)
         if status.running:
             lines = [self.tr("Listening at {url}/v1").format(url=status.url)]
             lines += [
-                self.tr("For other computers: {url}/v1").format(url=it) for it in status.elsewhere
+                self.tr("For other computers: {url}/v1").format(url=url)
+                for url in status.network_urls
             ]
             self._state.setText("\n".join(lines))
-        elif wanted and status.failure is None:
+        elif is_wanted and status.failure is None:
             self._state.setText(self.tr("Starting…"))
         else:
             self._state.setText(self.tr("Off"))
-        failure = status.failure if wanted else None
+        failure = status.failure if is_wanted else None
         self._problem.setVisible(failure is not None)
         self._problem.setText(in_full(failure) if isinstance(failure, UserError) else "")
         self.show_status(self.tr("On") if status.running else "", good=status.running)
 
     def show_clients(self, clients: Sequence[ApiClient]) -> None:
+        """Show the programs that have a key of their own."""
         empty(self._clients)
         for number, client in enumerate(clients, start=1):
-            called = shown_name(client.name)
+            called = short_name(client.name)
             row = QHBoxLayout()
             row.setSpacing(GRID)
             row.addWidget(ElidedLabel(called, name=f"client{number}"))
             row.addWidget(ElidedLabel(self._limits(client), "small"), 1)
             remove = IconButton(
                 "trash",
-                self.tr("Remove {name}").format(name=shown_name(client.name)),
+                self.tr("Remove {name}").format(name=short_name(client.name)),
                 f"removeClient{number}",
             )
-            remove.clicked.connect(lambda _=False, it=client: self.remove.emit(it))
+            remove.clicked.connect(lambda _=False, client=client: self.remove.emit(client))
             row.addWidget(remove)
             self._clients.addLayout(row)
         if not clients:
-            said = self.tr("None yet. With keys of their own, you see who asked.")
-            self._clients.addWidget(Label(said, "small", name="noClients", wrap=True))
+            text = self.tr("None yet. If each program has its own key, you can see who asked.")
+            self._clients.addWidget(Label(text, "small", name="noClients", wrap=True))
 
     def show_uses(self, uses: Sequence[ApiUse]) -> None:
+        """Show the last requests; hide the list if there are none."""
         self._uses_head.setVisible(bool(uses))
         self._uses.setVisible(bool(uses))
-        self._uses.setText("\n".join(self._use(it) for it in uses[:_MOST]))
+        self._uses.setText("\n".join(self._use(use) for use in uses[:_MOST_USES]))
 
-    def _turn(self) -> None:
+    def _report_switch(self) -> None:
         self.turned.emit(self._switch.isChecked())
 
     def _limits(self, client: ApiClient) -> str:
@@ -203,10 +208,10 @@ class ApiCard(EngineCard):
         return ", ".join(parts)
 
     def _use(self, use: ApiUse) -> str:
-        who = shown_name(use.client) or self.tr("no valid key")
-        what = use.model or use.endpoint
+        client = short_name(use.client) or self.tr("no valid key")
+        target = use.model or use.endpoint
         tokens = self.tr("{prompt_tokens} tokens read, {completion_tokens} written").format(
             prompt_tokens=figure(use.prompt_tokens), completion_tokens=figure(use.completion_tokens)
         )
-        said = tokens if use.prompt_tokens or use.completion_tokens else str(use.status)
-        return f"{moment(use.started)}  {who} ({use.address}): {what}, {said}"
+        result = tokens if use.prompt_tokens or use.completion_tokens else str(use.status)
+        return f"{moment(use.started)}  {client} ({use.address}): {target}, {result}"

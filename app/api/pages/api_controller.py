@@ -1,4 +1,4 @@
-"""Carries out the actions of the API server's card."""
+"""The actions of the API server's card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.api.pages.api_card import ApiCard
 from app.api.presenters import ApiServer
-from app.api.values import shown_name
+from app.api.values import short_name
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.models.library.presenters.models import Models
@@ -39,31 +39,33 @@ class ApiController(QObject):
         self._models = models
         self._notifier = notifier
         server.changed.connect(lambda _: self.show())
-        server.clients_known.connect(card.show_clients)
-        server.uses_known.connect(card.show_uses)
+        server.clients_read.connect(card.show_clients)
+        server.uses_read.connect(card.show_uses)
         server.failed.connect(notifier.error)
         self._settings.changed.connect(lambda _: self.show())
         card.turned.connect(lambda on: self._set("server", on))
         card.reached.connect(self._reach)
         card.copy_address.connect(self._copy_address)
         card.copy_token.connect(lambda: server.token(self._copy, notifier.error))
-        card.renew_token.connect(self._ask_to_renew)
+        card.renew_token.connect(self._confirm_renewal)
         card.settings.connect(lambda: navigation.show_settings("server_port"))
         card.add.connect(self._add)
-        card.remove.connect(self._ask_to_remove)
-        card.look.connect(server.look_at_uses)
-        card.shown.connect(self.look)
+        card.remove.connect(self._confirm_removal)
+        card.refresh.connect(server.refresh_uses)
+        card.became_visible.connect(self.refresh)
         self.show()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Refresh the clients, the requests and the server's state."""
-        self._server.look()
+        self._server.refresh()
         self.show()
 
     def show(self) -> None:
         """Show the server's known state."""
-        now = self._settings.current
-        self._card.show_server(self._server.status, wanted=now.server, reach=now.server_expose)
+        settings = self._settings.current
+        self._card.show_server(
+            self._server.status, is_wanted=settings.server, reach=settings.server_expose
+        )
 
     def _set(self, name: str, value: object) -> None:
         try:
@@ -79,7 +81,7 @@ class ApiController(QObject):
     def _copy_address(self) -> None:
         """Copy the address: the one for other computers, if they can connect."""
         status = self._server.status
-        self._copy(f"{next(iter(status.elsewhere), status.url)}/v1")
+        self._copy(f"{next(iter(status.network_urls), status.url)}/v1")
 
     def _reach(self, reach: str) -> None:
         """Open the server to other computers only after the user confirms."""
@@ -89,15 +91,15 @@ class ApiController(QObject):
         self.show()  # nothing changes until the user confirms
         if reach == "network":
             words = self.tr(
-                "Every computer that reaches this one can try. Whoever has the token or a "
-                "program’s key can use your models. Connections are encrypted with the "
-                "certificate named in the settings."
+                "Every computer that can reach this one can try to connect. Anyone with the "
+                "token or a program’s key can use your models. Connections are encrypted with "
+                "the certificate named in the settings."
             )
         else:
             words = self.tr(
-                "Every computer that reaches this one can try. Whoever has the token or a "
-                "program’s key can use your models. Without encryption, others on the network "
-                "can read questions, answers and the token."
+                "Every computer that can reach this one can try to connect. Anyone with the "
+                "token or a program’s key can use your models. Without encryption, others on "
+                "the network can read questions, answers and the token."
             )
         self._notifier.confirm(
             self.tr("Let other computers use your models?"),
@@ -107,15 +109,15 @@ class ApiController(QObject):
             lambda: self._set("server_expose", reach),
         )
 
-    def _ask_to_renew(self) -> None:
+    def _confirm_renewal(self) -> None:
         def renewed(token: str) -> None:
             QGuiApplication.clipboard().setText(token)
             self._notifier.say(self.tr("The new token was copied."))
 
         self._notifier.confirm(
             self.tr("Make a new token?"),
-            self.tr("Programs with the present one are refused until you give them the new one."),
-            ("confirmRenew", self.tr("Make it")),
+            self.tr("Programs with the old one are refused until you give them the new one."),
+            ("confirmRenew", self.tr("Make a new one")),
             ("keepToken", self.tr("Keep it")),
             lambda: self._server.renew_token(renewed, self._notifier.error),
         )
@@ -129,10 +131,10 @@ class ApiController(QObject):
 
         ClientDialog(self._models.list(), add, self._card.window()).open()
 
-    def _ask_to_remove(self, client: ApiClient) -> None:
+    def _confirm_removal(self, client: ApiClient) -> None:
         self._notifier.confirm(
-            self.tr("Remove {name}?").format(name=shown_name(client.name)),
-            self.tr("Its key is refused from now on. What it has used stays in the list."),
+            self.tr("Remove {name}?").format(name=short_name(client.name)),
+            self.tr("Its key is refused from now on. Its past requests stay in the list."),
             ("confirmRemoveClient", self.tr("Remove")),
             ("keepClient", self.tr("Keep it")),
             lambda: self._server.remove(client, self._notifier.error),

@@ -35,7 +35,7 @@ class ClientDialog(FormDialog):
         super().__init__(
             "clientDialog",
             self.tr("Add a program"),
-            UserAction("makeClient", "key", self.tr("Make a key"), self._ask),
+            UserAction("makeClient", "key", self.tr("Make a key"), self._request_key),
             "closeClient",
             problem="clientSaid",
             width=480,
@@ -80,10 +80,10 @@ class ClientDialog(FormDialog):
         self.save.hide()
         self._copy.show()
         self.leave.redraw("check", self.tr("Done"))
-        self.say(self.tr("Copy the key into the program now: it is shown this once."), "")
+        self.say(self.tr("Copy the key into the program now: it is shown only this once."), "")
         self._copy.setFocus()
 
-    def _ask(self) -> None:
+    def _request_key(self) -> None:
         model = self._model.chosen_model
         self._add(self, self._name.text(), (model,) if model else (), self._limit.value())
 

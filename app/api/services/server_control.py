@@ -1,4 +1,4 @@
-"""The one API server of this Hearth: started and stopped according to the settings."""
+"""The API server of this Hearth, started and stopped according to the settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.net.values.serving import (
     EVERYWHERE,
     LOOPBACK,
@@ -26,11 +26,22 @@ class RunningServer(Protocol):
     """The part of `app.api.http.server.Server` that is used here."""
 
     @property
-    def url(self) -> str: ...
+    def url(self) -> str:
+        """Its address on this computer."""
+        ...
+
     @property
-    def elsewhere(self) -> tuple[str, ...]: ...
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
+    def network_urls(self) -> tuple[str, ...]:
+        """Its addresses for other computers; empty if only this one can connect."""
+        ...
+
+    def start(self) -> None:
+        """Start the server. Raises UserError."""
+        ...
+
+    def stop(self) -> None:
+        """Stop the server; running answers get a moment to finish."""
+        ...
 
 
 class ServerControl:
@@ -39,20 +50,21 @@ class ServerControl:
     The owner of this object calls `stop`.
     """
 
-    def __init__(self, make: Callable[[ServeOptions], RunningServer]) -> None:
+    def __init__(self, create: Callable[[ServeOptions], RunningServer]) -> None:
         """Create the control.
 
         Args:
-            make: Creates a server that is not started.
+            create: Creates a server that is not started.
         """
-        self._make = make
-        self._turn = threading.Lock()
+        self._create = create
+        self._lock = threading.Lock()
         self._server: RunningServer | None = None
         self._options: ServeOptions | None = None
         self._status = ServerStatus()
 
     @property
     def status(self) -> ServerStatus:
+        """The state of the server after the last change."""
         return self._status
 
     def start(self, options: ServeOptions) -> ServerStatus:
@@ -60,22 +72,22 @@ class ServerControl:
 
         Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
         """
-        with self._turn:
+        with self._lock:
             if self._server is not None and self._options == options:
                 return self._status
-            self._end()
-            server = self._make(options)
+            self._stop_server()
+            server = self._create(options)
             server.start()
             self._server, self._options = server, options
             self._status = ServerStatus(
-                server.url, server.elsewhere, not options.address.is_loopback, options.encrypted
+                server.url, server.network_urls, not options.address.is_loopback, options.encrypted
             )
             return self._status
 
     def stop(self) -> ServerStatus:
         """Stop the server; running answers get a moment to finish."""
-        with self._turn:
-            self._end()
+        with self._lock:
+            self._stop_server()
             return self._status
 
     def follow(self, settings: ServerSettings) -> ServerStatus:
@@ -85,12 +97,12 @@ class ServerControl:
         try:
             return self.start(options_of(settings))
         except UserError as error:
-            with self._turn:
-                self._end()
+            with self._lock:
+                self._stop_server()
                 self._status = ServerStatus(failure=error)
                 return self._status
 
-    def _end(self) -> None:
+    def _stop_server(self) -> None:
         server, self._server, self._options = self._server, None, None
         self._status = ServerStatus()
         if server is not None:
@@ -112,10 +124,10 @@ def options_of(settings: ServerSettings) -> ServeOptions:
         return options
     return replace(
         options,
-        certificate=_file(settings.server_certificate),
-        key=_file(settings.server_key),
+        certificate=_absolute_path(settings.server_certificate),
+        key=_absolute_path(settings.server_key),
     )
 
 
-def _file(text: str) -> Path | None:
-    return from_home(text.strip()).absolute() if text.strip() else None
+def _absolute_path(text: str) -> Path | None:
+    return expand_home(text.strip()).absolute() if text.strip() else None

@@ -63,12 +63,12 @@ class AssistantForm(FormCard):
         self._documents.show_collections(collections, assistant.collections)
         self.sampling = SamplingForm("assistant", self._source)
         self.sampling.changed.connect(self._set)
-        self.sampling.preset.connect(self._use)
+        self.sampling.preset.connect(self._apply_preset)
         self.sampling.show_presets(presets)
         self._show()
-        who = self.tr("Who the assistant is and how it should answer; sent ahead of every chat.")
+        who = self.tr("Who the assistant is and how it should answer. It is sent with every chat.")
         first = self.tr("The first message of a new chat. Leave it empty for none.")
-        asked = self.tr("Collections that its chats are asked about.")
+        asked = self.tr("Collections that its answers use.")
         rest = self.tr("Anything not set here follows the model and the settings.")
         self.lay_out(
             field(name, self._name),
@@ -86,6 +86,7 @@ class AssistantForm(FormCard):
         return resolve(self._settings, lambda _: {}, self._layers()).settings
 
     def focus(self) -> None:
+        """Focus the name, and select it."""
         self._name.setFocus()
         self._name.selectAll()
 
@@ -93,7 +94,7 @@ class AssistantForm(FormCard):
         return replace(NO_LAYERS, assistant=self._values)
 
     def _show(self) -> None:
-        self.sampling.show_held(resolve(self._settings, lambda _: {}, self._layers()))
+        self.sampling.show_settings(resolve(self._settings, lambda _: {}, self._layers()))
 
     def _set(self, name: str, value: object) -> None:
         if value is None:
@@ -102,7 +103,7 @@ class AssistantForm(FormCard):
             self._values[name] = value
         self._show()
 
-    def _use(self, preset: Preset) -> None:
+    def _apply_preset(self, preset: Preset) -> None:
         self._values |= preset.settings
         self._show()
 

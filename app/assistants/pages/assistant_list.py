@@ -9,11 +9,11 @@ from functools import partial
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.assistants.pages.assistant_form import AssistantForm
-from app.assistants.pages.preset_keeper import PresetKeeper
+from app.assistants.pages.preset_actions import PresetActions
 from app.assistants.pages.variables_dialog import VariablesDialog
 from app.assistants.presenters.assistants import Assistants
 from app.assistants.values.assistants import Assistant
-from app.assistants.values.prompts import asked_for, filled, variables
+from app.assistants.values.prompts import fill_in, user_variables, variables
 from app.base.language import translated
 from app.documents.collections.values import DocumentCollection
 from app.kit.look.format import shortened
@@ -29,8 +29,8 @@ from app.kit.widgets.picture import Picture
 from app.models.library.values.entry import ModelEntry
 from app.settings.presenters import SettingsService
 
-_SHOWN = 170
-"""In characters of the system prompt; the form shows the rest."""
+_MOST_CHARACTERS = 170
+"""Of the system prompt; the form shows the rest."""
 
 
 class AssistantCard(ItemCard):
@@ -43,10 +43,10 @@ class AssistantCard(ItemCard):
     """
 
     def __init__(self, assistant: Assistant, model: str, *buttons: QWidget) -> None:
-        name = shown_name(assistant)
+        name = display_name(assistant)
         prompt = assistant.system_prompt
-        plain = filled(prompt, {it: f"[{it}]" for it in variables(prompt)})
-        words = shortened(plain, _SHOWN) or self.tr("No system prompt.")
+        plain = fill_in(prompt, {variable: f"[{variable}]" for variable in variables(prompt)})
+        words = shortened(plain, _MOST_CHARACTERS) or self.tr("No system prompt.")
         with_model = [Label(self.tr("With {model}").format(model=model), "small")] if model else []
         title = Label(name, "strong", name="assistantTitle", wrap=True)
         texts = column(title, Label(words, "muted", wrap=True), *with_model, spacing=4)
@@ -57,9 +57,9 @@ class AssistantCard(ItemCard):
         )  # fmt: skip
 
 
-def shown_name(assistant: Assistant) -> str:
+def display_name(assistant: Assistant) -> str:
     """Return the name, with an ellipsis in place of each variable."""
-    return filled(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
+    return fill_in(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
 
 
 class AssistantList(PartPage):
@@ -87,7 +87,7 @@ class AssistantList(PartPage):
         self._collections = collections
         self._notifier = notifier
         self._chat = chat
-        self._presets = PresetKeeper(service, notifier, self)
+        self._presets = PresetActions(service, notifier, self)
         self._form: AssistantForm | None = None
         self._content = QVBoxLayout()
         self._content.setSpacing(12)
@@ -96,7 +96,7 @@ class AssistantList(PartPage):
         service.failed.connect(notifier.error)
         self._show()
 
-    def make(self) -> None:
+    def show_new(self) -> None:
         """Show the form for a new assistant."""
         self._edit(Assistant(id="", name=""))
 
@@ -113,7 +113,7 @@ class AssistantList(PartPage):
 
     def _show(self) -> None:
         empty(self._content)
-        names = {it.id: it.name for it in self._models()}
+        names = {model.id: model.name for model in self._models()}
         mine, suggested = self._service.all(), self._suggested()
         if not mine:
             self._content.addWidget(Label(self.tr("No assistants yet"), "title"))
@@ -131,7 +131,7 @@ class AssistantList(PartPage):
             self._content.addWidget(heading)
         for draft in suggested:
             words, add = self.tr("Add"), partial(self._copy_draft, draft)
-            spoken = f"{words}: {shown_name(draft)}"
+            spoken = f"{words}: {display_name(draft)}"
             button = UserAction("addAssistant", "plus", words, add).button(spoken=spoken)
             self._content.addWidget(AssistantCard(draft, "", button))
 
@@ -148,7 +148,7 @@ class AssistantList(PartPage):
         ]
 
     def _buttons(self, assistant: Assistant) -> tuple[QWidget, ...]:
-        words, name = self.tr("Chat"), shown_name(assistant)
+        words, name = self.tr("Chat"), display_name(assistant)
         chat = UserAction("chatAssistant", "chat", words, partial(self._chat, assistant.id))
         entries = (
             ("edit", "pencil", self.tr("Edit {name}"), self._edit),
@@ -174,7 +174,7 @@ class AssistantList(PartPage):
         self._notifier.offer_undo(text, partial(self._service.save, assistant))
 
     def _copy_draft(self, draft: Assistant) -> None:
-        names = asked_for(f"{draft.name}\n{draft.system_prompt}")
+        names = user_variables(f"{draft.name}\n{draft.system_prompt}")
         if not names:
             self._service.copy(draft)
             return
@@ -192,8 +192,8 @@ class AssistantList(PartPage):
             self._save,
             self.show_list,
         )
-        form.sampling.keep.connect(lambda: self._presets.keep(form.settings))
-        form.sampling.drop.connect(self._presets.drop)
+        form.sampling.save_preset.connect(lambda: self._presets.save(form.settings))
+        form.sampling.delete_preset.connect(self._presets.delete)
         self._form = form
         title = self.tr("Edit the assistant") if assistant.id else self.tr("New assistant")
         self._content.addWidget(Label(title, "title"))

@@ -49,34 +49,34 @@ class AssistantPicker(QWidget):
         self._words = Label("", name="greetingText", wrap=True)
         self._greeting.box.addWidget(self._words)
         column.addWidget(self._greeting)
-        self._all = LabelledButton("assistant", "", "allAssistants", look="link")
-        self._all.clicked.connect(self.show_all)
-        column.addWidget(self._all, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._show_all_button = LabelledButton("assistant", "", "allAssistants", look="link")
+        self._show_all_button.clicked.connect(self.show_all)
+        column.addWidget(self._show_all_button, 0, Qt.AlignmentFlag.AlignHCenter)
         self.show_assistants((), None)
 
-    def show_assistants(self, assistants: Sequence[Assistant], chosen: Assistant | None) -> None:
+    def show_assistants(self, assistants: Sequence[Assistant], current: Assistant | None) -> None:
         """Show the assistants; the chosen one is always among them."""
-        shown = list(assistants[:_MOST])
-        if chosen is not None and chosen not in shown:
-            shown[-1:] = [chosen]
+        choices = list(assistants[:_MOST])
+        if current is not None and current not in choices:
+            choices[-1:] = [current]
         empty(self._grid)
-        for number, assistant in enumerate(shown):
+        for number, assistant in enumerate(choices):
             self._grid.addWidget(
-                self._chip(assistant, assistant == chosen), number // _ACROSS, number % _ACROSS
+                self._chip(assistant, assistant == current), number // _ACROSS, number % _ACROSS
             )
-        for place in range(_ACROSS):
-            self._grid.setColumnStretch(place, 1)
-        self._title.setVisible(bool(shown))
-        words = self.tr("All assistants") if shown else self.tr("Choose an assistant…")
-        self._all.redraw("assistant", words)
-        greeting = chosen.greeting if chosen else ""
+        for column in range(_ACROSS):
+            self._grid.setColumnStretch(column, 1)
+        self._title.setVisible(bool(choices))
+        words = self.tr("All assistants") if choices else self.tr("Choose an assistant…")
+        self._show_all_button.redraw("assistant", words)
+        greeting = current.greeting if current else ""
         self._words.setText(greeting)
         self._greeting.setVisible(bool(greeting))
 
-    def _chip(self, assistant: Assistant, chosen: bool) -> ElidingChip:
+    def _chip(self, assistant: Assistant, is_chosen: bool) -> ElidingChip:
         from app.kit.widgets.eliding_chip import ElidingChip
 
-        chip = ElidingChip(assistant.name, f"pick-{assistant.id}", checked=chosen)
+        chip = ElidingChip(assistant.name, f"pick-{assistant.id}", checked=is_chosen)
         chip.clicked.connect(
             lambda checked: self.chosen.emit(assistant.id if checked else None),
             Qt.ConnectionType.QueuedConnection,

@@ -38,35 +38,35 @@ class AssistantsPage(QWidget):
                 ("prompts", self.tr("Prompts"), self.tr("Prompt library")),
             ),
         )
-        self._segments.chosen.connect(self._turn)
-        self._add = UserAction("newAssistant", "plus", "", self._make).button()
+        self._segments.chosen.connect(self._show_part)
+        self._add = UserAction("newAssistant", "plus", "", self._create).button()
         self._head().lay_over(self._stack, self)
-        self._turn("assistants")
+        self._show_part("assistants")
 
     def show_part(self, part: str) -> None:
         """Show a part: "assistants" or "prompts"."""
         self._segments.show_choice(part)
-        self._turn(part)
+        self._show_part(part)
 
-    def _turn(self, part: str) -> None:
+    def _show_part(self, part: str) -> None:
         prompts = part == "prompts"
         self._stack.setCurrentWidget(self.prompts if prompts else self.assistants)
         self._add.redraw("plus", self.tr("New prompt") if prompts else self.tr("New assistant"))
-        for button in (self._take_in, self._export):
+        for button in (self._import, self._export):
             button.setVisible(prompts)
 
-    def _make(self) -> None:
+    def _create(self) -> None:
         if self._segments.choice == "prompts":
-            self.prompts.make()
+            self.prompts.show_new()
         else:
-            self.assistants.make()
+            self.assistants.show_new()
 
     def _head(self) -> FixedHead:
-        take_in, export = self.prompts.pick_import, self.prompts.pick_export
+        import_, export = self.prompts.pick_import, self.prompts.pick_export
         words = self.tr("Import…"), self.tr("Export…")
-        self._take_in = UserAction("importPrompts", "folder", words[0], take_in).button("quiet")
+        self._import = UserAction("importPrompts", "folder", words[0], import_).button("quiet")
         self._export = UserAction("exportPrompts", "export", words[1], export).button("quiet")
         head = PageHead(
             self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
         )
-        return FixedHead(head, FlowRow(self._segments, self._take_in, self._export))
+        return FixedHead(head, FlowRow(self._segments, self._import, self._export))

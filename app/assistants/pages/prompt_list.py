@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.assistants.presenters.prompts import Prompts
 from app.assistants.values.assistants import LONGEST_NAME
-from app.assistants.values.prompts import FILLED_IN, SavedPrompt, asked_for, matching
+from app.assistants.values.prompts import AUTOMATIC_VARIABLES, SavedPrompt, matching, user_variables
 from app.kit.look.format import shortened
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
@@ -24,9 +24,9 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import boxed, column, fill, row
 from app.kit.widgets.picking import FILE, pick, pick_target
 
-_SHOWN = 140
-"""In characters of a prompt; the form shows the rest."""
-_MOST = 200
+_MOST_CHARACTERS = 140
+"""Of a prompt; the form shows the rest."""
+_MOST_SHOWN = 200
 """The largest number of prompts shown at once; a search finds the others."""
 
 
@@ -59,7 +59,7 @@ class PromptForm(FormCard):
         self._text = TextField("promptText", self.tr("Text"), prompt.text, height=200, hint=hint)
         self._found = Label("", "small", name="foundVariables", wrap=True)
         self._text.textChanged.connect(self._show_variables)
-        own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
+        own = ", ".join(f"{{{{{name}}}}}" for name in AUTOMATIC_VARIABLES)
         words = self.tr(
             "Hearth asks you for {blank} when you use the prompt, and fills in {own} by itself."
         ).format(blank="{{name}}", own=own)
@@ -80,7 +80,7 @@ class PromptForm(FormCard):
         return replace(self._prompt, name=name, text=self._text.toPlainText())
 
     def _show_variables(self) -> None:
-        names = asked_for(self._text.toPlainText())
+        names = user_variables(self._text.toPlainText())
         asks = self.tr("You will be asked for: {names}").format(names=", ".join(names))
         self._found.show_text(asks if names else "")
 
@@ -108,7 +108,7 @@ class PromptList(PartPage):
         service.failed.connect(notifier.error)
         self._show()
 
-    def make(self) -> None:
+    def show_new(self) -> None:
         """Show the form for a new prompt."""
         self._edit(SavedPrompt("", "", ""))
 
@@ -116,7 +116,7 @@ class PromptList(PartPage):
         """Let the user choose a file, and import its prompts."""
 
         def read(paths: list[Path]) -> None:
-            self._service.take_in(paths[0], self._imported, self._notifier.error)
+            self._service.import_file(paths[0], self._imported, self._notifier.error)
 
         title, kinds = self.tr("Import prompts"), (self.tr("Prompts (*.json)"),)
         pick(self.window(), "pickPrompts", title, FILE, read, filters=kinds)
@@ -132,23 +132,25 @@ class PromptList(PartPage):
 
     def _show(self) -> None:
         prompts = self._service.all()
-        found = matching(prompts, self._words.text())
+        matches = matching(prompts, self._words.text())
         self._words.setVisible(bool(prompts))
         self._title.setVisible(not prompts)
         if prompts:
-            words = self.tr("No prompt is called “{words}”.").format(words=self._words.words)
+            words = self.tr("No prompt has the name “{name}”.").format(name=self._words.words)
         else:
             words = self.tr(
-                "A prompt is a text that you write once and use again. Type / in a "
-                "message to find it; what is in {{double braces}} is filled in for each use."
+                "A prompt is a text that you write once and use again. Type / in a message to find "
+                "it. The variables in {{double braces}} are filled in for each use."
             )
-        self._note.show_text("" if found else words)
-        self._cards.show(found[:_MOST])
-        more = self.tr("{count} more; search for their names.").format(count=len(found) - _MOST)
-        self._more.show_text(more if len(found) > _MOST else "")
+        self._note.show_text("" if matches else words)
+        self._cards.show(matches[:_MOST_SHOWN])
+        more = self.tr("{count} more; search for their names.").format(
+            count=len(matches) - _MOST_SHOWN
+        )
+        self._more.show_text(more if len(matches) > _MOST_SHOWN else "")
 
     def _card(self, prompt: SavedPrompt) -> ItemCard:
-        name, text = prompt.name, shortened(prompt.text, _SHOWN)
+        name, text = prompt.name, shortened(prompt.text, _MOST_CHARACTERS)
         change, remove = (
             self.tr("Edit {name}").format(name=name),
             self.tr("Remove {name}").format(name=name),
@@ -187,7 +189,7 @@ class PromptList(PartPage):
         if prompt.id:
             self._service.save(prompt)
         else:
-            self._service.make(prompt.name, prompt.text)
+            self._service.create(prompt.name, prompt.text)
 
     def _remove(self, prompt: SavedPrompt) -> None:
         self._service.remove(prompt.id)
@@ -201,4 +203,4 @@ class PromptList(PartPage):
         if number:
             self._notifier.say(self.tr("{number} prompts were added.").format(number=number))
         else:
-            self._notifier.say(self.tr("All of them are here already."))
+            self._notifier.say(self.tr("You have all of these prompts already."))

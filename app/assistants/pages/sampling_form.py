@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.assistants.pages.held_setting import HeldSetting
-from app.assistants.values.assistants import OF_AN_ASSISTANT, Preset, matching
+from app.assistants.pages.layered_setting import LayeredSetting
+from app.assistants.values.assistants import ASSISTANT_SETTINGS, Preset, matching
 from app.kit.look.theme import GRID
 from app.kit.widgets.fields import ComboBox
 from app.kit.widgets.icon_button import IconButton
@@ -34,8 +34,8 @@ class SamplingForm(QWidget):
 
     changed = Signal(str, object)
     preset = Signal(object)
-    keep = Signal()
-    drop = Signal(str)
+    save_preset = Signal()
+    delete_preset = Signal(str)
 
     def __init__(
         self, owner: Source, words: Callable[[Source], str], parent: QWidget | None = None
@@ -44,8 +44,8 @@ class SamplingForm(QWidget):
         self.setObjectName("samplingForm")
         self._owner = owner
         self._words = words
-        self._known: tuple[Preset, ...] = ()
-        self._held: ResolvedSettings | None = None
+        self._all_presets: tuple[Preset, ...] = ()
+        self._settings: ResolvedSettings | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
@@ -57,59 +57,64 @@ class SamplingForm(QWidget):
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self._presets.activated.connect(self._choose)
-        self._keep = IconButton("plus", self.tr("Save these values as a preset…"), "keepPreset")
-        self._keep.clicked.connect(self.keep)
-        self._drop = IconButton("trash", self.tr("Delete this preset"), "dropPreset")
-        self._drop.clicked.connect(lambda: self.drop.emit(self._presets.currentData()))
+        self._save_button = IconButton(
+            "plus", self.tr("Save these values as a preset…"), "keepPreset"
+        )
+        self._save_button.clicked.connect(self.save_preset)
+        self._delete_button = IconButton("trash", self.tr("Delete this preset"), "dropPreset")
+        self._delete_button.clicked.connect(
+            lambda: self.delete_preset.emit(self._presets.currentData())
+        )
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(Label(self.tr("Preset"), "strong"))
         row.addWidget(self._presets, 1)
-        row.addWidget(self._keep)
-        row.addWidget(self._drop)
+        row.addWidget(self._save_button)
+        row.addWidget(self._delete_button)
         column.addLayout(row)
         self._box = QWidget()
         self._box.setObjectName("samplingValues")
         self._more = LabelledButton("sliders", "", "moreSampling", look="link")
-        self._more.clicked.connect(lambda: self._unfold(self._box.isHidden()))
+        self._more.clicked.connect(lambda: self._show_options(self._box.isHidden()))
         column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
-        self._rows: dict[str, HeldSetting] = {}
+        self._rows: dict[str, LayeredSetting] = {}
         self._column = QVBoxLayout(self._box)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(12)
         column.addWidget(self._box)
-        self._unfold(False)
+        self._show_options(False)
 
     def show_presets(self, presets: Sequence[Preset]) -> None:
-        self._known = tuple(presets)
+        """Offer these presets."""
+        self._all_presets = tuple(presets)
         self._show_preset()
 
-    def show_held(self, held: ResolvedSettings) -> None:
+    def show_settings(self, resolved: ResolvedSettings) -> None:
         """Show the values that apply, and where they come from."""
-        self._held = held
-        for name in OF_AN_ASSISTANT:
-            value, source = getattr(held.settings, name), held.source(name)
+        self._settings = resolved
+        for name in ASSISTANT_SETTINGS:
+            value, source = getattr(resolved.settings, name), resolved.source(name)
             if name not in self._rows:
-                self._rows[name] = HeldSetting(name, fields()[name], value)
+                self._rows[name] = LayeredSetting(name, fields()[name], value)
                 self._rows[name].changed.connect(self.changed)
                 self._column.addWidget(self._rows[name])
             own = source == self._owner
-            self._rows[name].show_held(value, self._words(source), own=own)
+            self._rows[name].show_value(value, self._words(source), own=own)
         self._show_preset()
 
     def _show_preset(self) -> None:
-        if self._held is None:
+        if self._settings is None:
             return
-        found = matching(self._known, self._held.settings)
+        current = matching(self._all_presets, self._settings.settings)
         self._presets.clear()
-        for preset in self._known:
+        for preset in self._all_presets:
             self._presets.addItem(self._name(preset), preset.id)
-        if found is None:
+        if current is None:
             self._presets.addItem(self.tr("Custom"), None)
-        index = self._known.index(found) if found else len(self._known)
+        index = self._all_presets.index(current) if current else len(self._all_presets)
         self._presets.setCurrentIndex(index)
-        self._keep.setEnabled(found is None)
-        self._drop.setVisible(found is not None and not found.builtin)
+        self._save_button.setEnabled(current is None)
+        self._delete_button.setVisible(current is not None and not current.builtin)
 
     def _name(self, preset: Preset) -> str:
         names = {
@@ -120,10 +125,10 @@ class SamplingForm(QWidget):
         return names.get(preset.id, preset.name) if preset.builtin else preset.name
 
     def _choose(self, index: int) -> None:
-        if index < len(self._known):
-            self.preset.emit(self._known[index])
+        if index < len(self._all_presets):
+            self.preset.emit(self._all_presets[index])
 
-    def _unfold(self, unfolded: bool) -> None:
+    def _show_options(self, unfolded: bool) -> None:
         self._box.setVisible(unfolded)
         text = self.tr("Fewer options") if unfolded else self.tr("All options")
         self._more.redraw("sliders", text)

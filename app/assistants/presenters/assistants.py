@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.assistants.store.assistants import AssistantStore
 from app.assistants.values.assistants import PRESETS, SAMPLING, Assistant, Preset, free_name
-from app.assistants.values.prompts import filled
+from app.assistants.values.prompts import fill_in
 from app.assistants.values.suggested_assistants import SUGGESTED
 from app.base.ids import new_id
 from app.kit.tasks.tasks import STORE, Tasks
@@ -31,21 +31,21 @@ class Assistants(QObject):
         super().__init__(parent)
         self._store = store
         self._tasks = tasks
-        self._all = {it.id: it for it in store.assistants()}
-        self._presets = {it.id: it for it in store.presets()}
+        self._assistants = {item.id: item for item in store.assistants()}
+        self._presets = {item.id: item for item in store.presets()}
 
     def all(self) -> list[Assistant]:
         """Return the user's assistants, in the order in which they were made."""
-        return list(self._all.values())
+        return list(self._assistants.values())
 
     def get(self, assistant_id: str | None) -> Assistant | None:
         """Return the assistant with this id; None if it does not exist or was removed."""
-        return self._all.get(assistant_id) if assistant_id else None
+        return self._assistants.get(assistant_id) if assistant_id else None
 
     def suggested(self) -> list[Assistant]:
         """Return Hearth's suggestions, without those whose name an assistant already has."""
-        names = {it.name for it in self._all.values()}
-        return [it for it in SUGGESTED if it.name not in names]
+        names = {item.name for item in self._assistants.values()}
+        return [item for item in SUGGESTED if item.name not in names]
 
     def copy(self, draft: Assistant, values: dict[str, str] | None = None) -> Assistant:
         """Make a new assistant from another one or from a suggestion.
@@ -53,26 +53,28 @@ class Assistants(QObject):
         Args:
             values: The values of the variables in its texts, by name.
         """
-        known = values or {}
-        name = free_name(filled(draft.name, known), {it.name for it in self._all.values()})
-        made = replace(
+        variables = values or {}
+        name = free_name(
+            fill_in(draft.name, variables), {item.name for item in self._assistants.values()}
+        )
+        assistant = replace(
             draft,
             id=new_id(),
             name=name,
-            system_prompt=filled(draft.system_prompt, known),
-            greeting=filled(draft.greeting, known),
+            system_prompt=fill_in(draft.system_prompt, variables),
+            greeting=fill_in(draft.greeting, variables),
         )
-        self.save(made)
-        return made
+        self.save(assistant)
+        return assistant
 
     def save(self, assistant: Assistant) -> None:
         """Save an assistant; a removed one is added again at the end."""
-        self._all[assistant.id] = assistant
+        self._assistants[assistant.id] = assistant
         self._write(lambda: self._store.save(assistant))
 
     def remove(self, assistant_id: str) -> Assistant | None:
         """Remove an assistant, and return it, so that `save` can undo this."""
-        removed = self._all.pop(assistant_id, None)
+        removed = self._assistants.pop(assistant_id, None)
         self._write(lambda: self._store.remove(assistant_id))
         return removed
 
@@ -80,11 +82,11 @@ class Assistants(QObject):
         """Return Hearth's presets, then the user's own."""
         return (*PRESETS, *self._presets.values())
 
-    def keep_preset(self, name: str, settings: Settings) -> Preset:
+    def create_preset(self, name: str, settings: Settings) -> Preset:
         """Make a preset from the sampling values of these settings."""
-        taken = {it.name for it in self.presets()}
-        values = {it: getattr(settings, it) for it in SAMPLING}
-        preset = Preset(new_id(), free_name(name, taken), values)
+        names = {item.name for item in self.presets()}
+        values = {item: getattr(settings, item) for item in SAMPLING}
+        preset = Preset(new_id(), free_name(name, names), values)
         self.save_preset(preset)
         return preset
 

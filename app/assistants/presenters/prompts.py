@@ -11,7 +11,7 @@ from app.assistants.store.prompts import PromptStore
 from app.assistants.values.assistants import free_name
 from app.assistants.values.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
 from app.base.errors import PromptsNotRead
-from app.base.folder import write_whole
+from app.base.folder import write_atomically
 from app.base.ids import new_id
 from app.kit.tasks.tasks import STORE, Failed, Tasks
 from engines.regular import read_regular_text
@@ -33,30 +33,33 @@ class Prompts(QObject):
         super().__init__(parent)
         self._store = store
         self._tasks = tasks
-        self._all = {it.id: it for it in store.prompts()}
+        self._prompts = {prompt.id: prompt for prompt in store.prompts()}
 
     def all(self) -> list[SavedPrompt]:
         """Return the prompts, sorted by name."""
-        return sorted(self._all.values(), key=lambda it: (it.name.casefold(), it.id))
+        return sorted(
+            self._prompts.values(), key=lambda prompt: (prompt.name.casefold(), prompt.id)
+        )
 
     def get(self, prompt_id: str) -> SavedPrompt | None:
-        return self._all.get(prompt_id)
+        """Return the prompt with this id; None if it does not exist or was removed."""
+        return self._prompts.get(prompt_id)
 
-    def make(self, name: str, text: str) -> SavedPrompt:
+    def create(self, name: str, text: str) -> SavedPrompt:
         """Save a new prompt; add a number to its name if that is taken."""
-        name = free_name(name, {it.name for it in self._all.values()})
+        name = free_name(name, {prompt.name for prompt in self._prompts.values()})
         prompt = SavedPrompt(new_id(), name, text)
         self.save(prompt)
         return prompt
 
     def save(self, *prompts: SavedPrompt) -> None:
         """Save prompts; removed ones are added again."""
-        self._all |= {it.id: it for it in prompts}
+        self._prompts |= {prompt.id: prompt for prompt in prompts}
         self._write(lambda: self._store.save(prompts))
 
     def remove(self, prompt_id: str) -> SavedPrompt | None:
         """Remove a prompt, and return it, so that `save` can undo this."""
-        removed = self._all.pop(prompt_id, None)
+        removed = self._prompts.pop(prompt_id, None)
         self._write(lambda: self._store.remove(prompt_id))
         return removed
 
@@ -65,28 +68,30 @@ class Prompts(QObject):
         prompts = self.all()
 
         def write() -> Path:
-            write_whole(path, as_json(prompts))
+            write_atomically(path, as_json(prompts))
             return path
 
         self._tasks.run(write, done, failed, on=STORE)
 
-    def take_in(self, path: Path, done: Callable[[int], object], failed: Failed) -> None:
+    def import_file(self, path: Path, done: Callable[[int], object], failed: Failed) -> None:
         """Add the prompts of a file, except those that exist with the same name and text.
 
         Args:
             done: Called with the number of new prompts.
         """
-        self._tasks.run(lambda: _read(path), lambda it: done(self._add(it)), failed, on=STORE)
+        self._tasks.run(
+            lambda: _read_file(path), lambda prompt: done(self._add(prompt)), failed, on=STORE
+        )
 
-    def _add(self, found: Sequence[tuple[str, str]]) -> int:
-        known = {(it.name, it.text) for it in self._all.values()}
-        taken = {it.name for it in self._all.values()}
+    def _add(self, entries: Sequence[tuple[str, str]]) -> int:
+        existing = {(prompt.name, prompt.text) for prompt in self._prompts.values()}
+        names = {prompt.name for prompt in self._prompts.values()}
         added = []
-        for name, text in dict.fromkeys(found):
-            if (name, text) not in known:
-                free = free_name(name, taken)
-                taken.add(free)
-                added.append(SavedPrompt(new_id(), free, text))
+        for name, text in dict.fromkeys(entries):
+            if (name, text) not in existing:
+                name_here = free_name(name, names)
+                names.add(name_here)
+                added.append(SavedPrompt(new_id(), name_here, text))
         self.save(*added)
         return len(added)
 
@@ -95,7 +100,7 @@ class Prompts(QObject):
         self.changed.emit()
 
 
-def _read(path: Path) -> list[tuple[str, str]]:
+def _read_file(path: Path) -> list[tuple[str, str]]:
     """Read a file of prompts. Raises PromptsNotRead."""
     try:
         if path.stat().st_size > LONGEST_FILE:

@@ -6,7 +6,7 @@ import json
 
 from app.assistants.values.assistants import Assistant, Preset
 from app.base.db import Database
-from app.base.records import inserting, record, replacing, row
+from app.base.records import from_row, insert_statement, to_row, upsert_clause
 
 
 class AssistantStore:
@@ -18,22 +18,23 @@ class AssistantStore:
     def assistants(self) -> list[Assistant]:
         """Return the assistants in the order in which they were made."""
         with self._database.read() as db:
-            found = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
-        return [record(Assistant, it) for it in found]
+            rows = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
+        return [from_row(Assistant, row) for row in rows]
 
     def assistant(self, assistant_id: str | None) -> Assistant | None:
         """Return the assistant with this id; None if there is none."""
         with self._database.read() as db:
-            found = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
-        return record(Assistant, found) if found else None
+            row = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
+        return from_row(Assistant, row) if row else None
 
     def save(self, assistant: Assistant) -> None:
         """Save an assistant; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
-            place = "(SELECT COALESCE(MAX(position), 0) + 1 FROM assistants)"
+            position = "(SELECT COALESCE(MAX(position), 0) + 1 FROM assistants)"
             db.execute(
-                inserting("assistants", Assistant, position=place) + replacing(Assistant),
-                row(assistant),
+                insert_statement("assistants", Assistant, position=position)
+                + upsert_clause(Assistant),
+                to_row(assistant),
             )
 
     def remove(self, assistant_id: str) -> None:
@@ -45,9 +46,10 @@ class AssistantStore:
         """Return the presets that the user made."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM presets ORDER BY position, rowid").fetchall()
-        return [Preset(it["id"], it["name"], json.loads(it["settings"])) for it in rows]
+        return [Preset(row["id"], row["name"], json.loads(row["settings"])) for row in rows]
 
     def save_preset(self, preset: Preset) -> None:
+        """Save a preset; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO presets (id, name, position, settings)"
@@ -58,5 +60,6 @@ class AssistantStore:
             )
 
     def remove_preset(self, preset_id: str) -> None:
+        """Delete a preset."""
         with self._database.write() as db:
             db.execute("DELETE FROM presets WHERE id = ?", (preset_id,))

@@ -1,7 +1,6 @@
-"""Assistants and presets: who answers, and with which sampling.
+"""Assistants and presets of sampling settings.
 
-An assistant is a named set of choices. Where it sets nothing, the model and the app's settings
-apply.
+An assistant is a named set of choices. The model and the app's settings apply where it sets none.
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.settings.values.fields import Settings
-from app.settings.values.models import ENGINE, THINKING, valid
+from app.settings.values.models import ENGINE, THINKING, valid_settings
 
 SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
 """The settings that a preset holds."""
 
-OF_AN_ASSISTANT: Final = (*SAMPLING, "max_tokens", "context", *THINKING, *ENGINE)
+ASSISTANT_SETTINGS: Final = (*SAMPLING, "max_tokens", "context", *THINKING, *ENGINE)
 """The settings that an assistant can have of its own, besides its system prompt and model."""
 
-OF_A_CHAT: Final = ("system_prompt", *OF_AN_ASSISTANT)
+CHAT_SETTINGS: Final = ("system_prompt", *ASSISTANT_SETTINGS)
 """The settings that a chat can have of its own, besides its model."""
 
 LONGEST_NAME: Final = 80
@@ -33,7 +32,7 @@ class Assistant:
         system_prompt: "" leaves the system prompt of the settings in place.
         greeting: The first message of a new chat with it.
         model: An id; None leaves the choice to the settings.
-        settings: Values by the names in OF_AN_ASSISTANT.
+        settings: Values by the names in ASSISTANT_SETTINGS.
         collections: Ids of the collections that its answers use.
     """
 
@@ -57,8 +56,8 @@ class Assistant:
         """The values that are still allowed; a newer version can have narrower limits."""
         allowed = {
             name: value
-            for name, value in valid(self.values).items()
-            if name in (*OF_AN_ASSISTANT, "system_prompt")
+            for name, value in valid_settings(self.values).items()
+            if name in (*ASSISTANT_SETTINGS, "system_prompt")
         }
         return {**allowed, **({"model": self.model} if self.model else {})}
 
@@ -122,9 +121,9 @@ def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
     )
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """Return the name, with a number appended if it is taken."""
+def free_name(name: str, names: set[str]) -> str:
+    """Return the name, with a number appended if the names contain it."""
     candidate, number = name, 2
-    while candidate in taken:
+    while candidate in names:
         candidate, number = f"{name} {number}", number + 1
     return candidate

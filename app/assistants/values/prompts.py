@@ -1,4 +1,4 @@
-"""The texts of the prompt library and their variables, written {{name}}: pure."""
+"""The texts of the prompt library and their variables, written {{name}}."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from app.base.errors import PromptsNotRead
 from engines.sentences import N_
 
-FILLED_IN: Final = ("clipboard", "date", "selection")
+AUTOMATIC_VARIABLES: Final = ("clipboard", "date", "selection")
 """The variables that Hearth fills in itself."""
 
 LONGEST_FILE: Final = 10_000_000
@@ -35,12 +35,12 @@ def variables(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[1] for match in _VARIABLE.finditer(text)))
 
 
-def asked_for(text: str) -> tuple[str, ...]:
+def user_variables(text: str) -> tuple[str, ...]:
     """Return the names of the variables that only the user can fill in."""
-    return tuple(name for name in variables(text) if name not in FILLED_IN)
+    return tuple(name for name in variables(text) if name not in AUTOMATIC_VARIABLES)
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
+def fill_in(text: str, values: Mapping[str, str]) -> str:
     """Fill in a text's variables; leave a variable without a value as it is.
 
     Variables inside the values are not filled in.
@@ -53,15 +53,17 @@ def matching(prompts: Iterable[SavedPrompt], words: str) -> list[SavedPrompt]:
 
     Names that begin with the first word come first.
     """
-    wanted = words.casefold().split()
-    found = [it for it in prompts if all(word in it.name.casefold() for word in wanted)]
-    begins = wanted[0] if wanted else ""
-    return sorted(found, key=lambda it: not it.name.casefold().startswith(begins))
+    searched = words.casefold().split()
+    matches = [
+        prompt for prompt in prompts if all(word in prompt.name.casefold() for word in searched)
+    ]
+    first_word = searched[0] if searched else ""
+    return sorted(matches, key=lambda prompt: not prompt.name.casefold().startswith(first_word))
 
 
 def as_json(prompts: Iterable[SavedPrompt]) -> str:
     """Write prompts as a file that `from_json` reads."""
-    texts = [{"name": it.name, "text": it.text} for it in prompts]
+    texts = [{"name": prompt.name, "text": prompt.text} for prompt in prompts]
     return json.dumps({"format": _FORMAT, "prompts": texts}, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -74,32 +76,32 @@ def from_json(data: str) -> list[tuple[str, str]]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _not_read(N_("It is not a JSON file.")) from error
+        raise _unreadable(N_("It is not a JSON file.")) from error
     items = value.get("prompts") if isinstance(value, dict) else value
     if not isinstance(items, list):
-        raise _not_read(N_("It contains no list of prompts."))
-    found = [it for item in items if (it := _read(item)) is not None]
-    if not found:
-        raise _not_read(N_("Nothing in it has both a name and a text."))
-    return found
+        raise _unreadable(N_("It contains no list of prompts."))
+    prompts = [prompt for item in items if (prompt := _parse_item(item)) is not None]
+    if not prompts:
+        raise _unreadable(N_("No entry in it has both a name and a text."))
+    return prompts
 
 
-def _read(item: object) -> tuple[str, str] | None:
+def _parse_item(item: object) -> tuple[str, str] | None:
     if not isinstance(item, dict):
         return None
-    name = _first(item, ("name", "title", "command"))
-    text = _first(item, ("text", "content", "prompt"))
+    name = _first_text(item, ("name", "title", "command"))
+    text = _first_text(item, ("text", "content", "prompt"))
     return (" ".join(name.split()).lstrip("/"), text) if name.strip("/ ") and text else None
 
 
-def _first(item: Mapping[str, object], keys: Iterable[str]) -> str:
+def _first_text(item: Mapping[str, object], keys: Iterable[str]) -> str:
     texts = (item.get(key) for key in keys)
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _not_read(why: str) -> PromptsNotRead:
+def _unreadable(reason: str) -> PromptsNotRead:
     return PromptsNotRead(
         N_("No prompts were read from this file."),
-        why,
+        reason,
         N_("Choose a file that was exported from the prompt library."),
     )

@@ -105,7 +105,7 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
         )
         return 0
     folder.prepare()
-    source = snapshots.named(args.what)
+    source = snapshots.find(args.what)
     replaced = snapshots.restore(source, datetime.now().astimezone())
     note = N_(" The previous chats are saved in {kept}.", kept=replaced) if replaced else ""
     out.value(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.assistants.pages.assistant_picker import AssistantPicker
-from app.assistants.pages.preset_keeper import PresetKeeper
+from app.assistants.pages.preset_actions import PresetActions
 from app.chats.pages.chat_page import ChatPage
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
@@ -47,7 +47,7 @@ class AssistantsController(QObject):
         self._notifier = notifier
         self._navigation = navigation
         self.picker = AssistantPicker()
-        self._presets = PresetKeeper(assistants, notifier, page)
+        self._presets = PresetActions(assistants, notifier, page)
         self._shown_model = ""
         page.welcome.put_first(self.picker)
         for signal in (chat.opened, chat.stored, chat.changed):
@@ -71,8 +71,8 @@ class AssistantsController(QObject):
         panel.collections.connect(chat.set_collections)
         panel.sampling.changed.connect(self._set)
         panel.sampling.preset.connect(chat.set_preset)
-        panel.sampling.keep.connect(lambda: self._presets.keep(chat.settings))
-        panel.sampling.drop.connect(self._presets.drop)
+        panel.sampling.save_preset.connect(lambda: self._presets.save(chat.settings))
+        panel.sampling.delete_preset.connect(self._presets.delete)
         return panel
 
     def toggle_panel(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.assistants.pages.held_setting import HeldSetting
+from app.assistants.pages.layered_setting import LayeredSetting
 from app.assistants.pages.sampling_form import SamplingForm
 from app.assistants.values.assistants import Assistant, NewChat, Preset
 from app.documents.collections.pages.collection_choice import CollectionChoice
@@ -71,7 +71,7 @@ class ChatSettingsPanel(QWidget):
             self.tr("Reset {title}").format(title=self.tr("Documents"))
         )
         self._leave_documents.clicked.connect(lambda: self.collections.emit(None))
-        self._prompt = HeldSetting("system_prompt", fields()["system_prompt"], "")
+        self._prompt = LayeredSetting("system_prompt", fields()["system_prompt"], "")
         self._prompt.changed.connect(self.changed)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -117,12 +117,12 @@ class ChatSettingsPanel(QWidget):
             else self._default_model_text(settings, models)
         )
         source = settings.source("system_prompt")
-        self._prompt.show_held(
+        self._prompt.show_value(
             settings.settings.system_prompt, self._source(source), own=source == "chat"
         )
         self._show_documents(collections, chosen, own)
         self.sampling.show_presets(presets)
-        self.sampling.show_held(settings)
+        self.sampling.show_settings(settings)
 
     def _show_documents(
         self, collections: Sequence[DocumentCollection], chosen: Sequence[str], own: NewChat

@@ -13,52 +13,55 @@ from app.kit.terminal.output import Output, labelled, table
 from engines.sentences import N_
 
 
-def tell_about(args: argparse.Namespace, out: Output) -> int:
+def show_about(args: argparse.Namespace, out: Output) -> int:
     """Print the versions, the list of parts, or the licence of one part.
 
     Raises PartUnknown or LicencesUnreadable.
     """
     licences = Licences(LICENCES)
     if args.part is not None:
-        _tell_part(licences, licences.part(args.part), out)
+        _show_part(licences, licences.part(args.part), out)
     elif args.licences:
         parts = licences.all()
         out.value(
             [_as_value(licences, part) for part in parts],
             lambda: table(
-                [(it.name, it.short_version, it.licence or N_("not stated")) for it in parts]
+                [
+                    (part.name, part.short_version, part.licence or N_("not stated"))
+                    for part in parts
+                ]
             ),
         )
     else:
         from app.help.services.about import about
 
         versions = about("", licences).versions
-        out.value(dict(versions), lambda: labelled([it for it in versions if it[1]]))
+        out.value(dict(versions), lambda: labelled([version for version in versions if version[1]]))
     return 0
 
 
-def _tell_part(licences: Licences, part: Part, out: Output) -> None:
-    read = licences.text(part)
+def _show_part(licences: Licences, part: Part, out: Output) -> None:
+    licence = licences.text(part)
     head = N_(
         "{name} {short_version}: {licence}",
         name=part.name,
         short_version=part.short_version,
         licence=part.licence or N_("not stated"),
     )
-    whole = "\n\n".join(text for text in (head, read.notice, read.whole) if text)
-    out.value(_as_value(licences, part), lambda: whole)
+    text = "\n\n".join(text for text in (head, licence.notice, licence.joined) if text)
+    out.value(_as_value(licences, part), lambda: text)
 
 
 def _as_value(licences: Licences, part: Part) -> dict[str, object]:
     """Return a part as a JSON value, with the full texts of its licences."""
-    read = licences.text(part)
-    return {**asdict(part), "texts": dict(read.texts), "notice": read.notice}
+    licence = licences.text(part)
+    return {**asdict(part), "texts": dict(licence.texts), "notice": licence.notice}
 
 
 COMMAND = Command(
     "about",
     "show the versions and licences of Hearth and its parts",
-    run_closed=lambda _, args, out: tell_about(args, out),
+    run_closed=lambda _, args, out: show_about(args, out),
     arguments=(
         Argument(
             "part", N_("show the licence of this part, such as Qt"), nargs="?", metavar="PART"

@@ -20,11 +20,11 @@ from engines.sentences import N_
 _WIDEST = 100
 """In columns. Longer lines are hard to read, however wide the terminal is."""
 _NARROWEST = 24
-_LEAST = 6
+_NARROWEST_COLUMN = 6
 """The smallest width of a table's column, in characters."""
-_BETWEEN = "  "
+_COLUMN_GAP = "  "
 _GUIDE = re.compile(r"([\w-]+)\.md")
-_BOLD, _USUAL = "\x1b[1m", "\x1b[0m"
+_BOLD, _NORMAL = "\x1b[1m", "\x1b[0m"
 
 
 def show_help(args: argparse.Namespace, out: Output) -> int:
@@ -32,20 +32,21 @@ def show_help(args: argparse.Namespace, out: Output) -> int:
     guides = Guides(GUIDES)
     if args.topic is None:
         topics = [
-            {"topic": it.topic, "title": it.title, "summary": it.summary} for it in guides.all
+            {"topic": guide.topic, "title": guide.title, "summary": guide.summary}
+            for guide in guides.all
         ]
         out.value(topics, lambda: _list(guides.all))
         return 0
     guide = guides.guide(args.topic)
     out.value(
         {"topic": guide.topic, "title": guide.title, "text": guide.text},
-        lambda: laid_out(guides.blocks(guide), _width(), bold=out.may_be_bold),
+        lambda: lay_out(guides.blocks(guide), _width(), bold=out.may_be_bold),
         trusted=True,
     )
     return 0
 
 
-def laid_out(blocks: Sequence[Block], width: int, *, bold: bool) -> str:
+def lay_out(blocks: Sequence[Block], width: int, *, bold: bool) -> str:
     """Lay out markdown blocks in lines of at most `width` characters; code can be longer.
 
     Args:
@@ -65,7 +66,7 @@ def laid_out(blocks: Sequence[Block], width: int, *, bold: bool) -> str:
 def _heading(block: Paragraph, width: int, bold: bool) -> Iterator[str]:
     lines = textwrap.wrap(_words(block.spans), width)
     if bold:
-        yield from (f"{_BOLD}{line}{_USUAL}" for line in lines)
+        yield from (f"{_BOLD}{line}{_NORMAL}" for line in lines)
     else:
         yield from lines
         yield ("=" if block.heading == 1 else "-") * max(map(len, lines), default=0)
@@ -75,14 +76,16 @@ def _block(block: Block, width: int) -> Iterator[str]:
     place = block.place
     indent = "  " * place.indent + "> " * place.quote
     if isinstance(block, Paragraph):
-        first = f"{indent[: -len(place.marker) - 1]}{place.marker} " if place.marker else indent
+        first_indent = (
+            f"{indent[: -len(place.marker) - 1]}{place.marker} " if place.marker else indent
+        )
         yield from textwrap.wrap(
             _words(block.spans, "`"),
             width,
-            initial_indent=first,
+            initial_indent=first_indent,
             subsequent_indent=indent,
             break_on_hyphens=False,
-        ) or [first.rstrip()]
+        ) or [first_indent.rstrip()]
     elif isinstance(block, Code | Formula):
         yield from (f"{indent}    {line}".rstrip() for line in block.text.split("\n"))
     elif isinstance(block, Table):
@@ -96,21 +99,23 @@ def _table(block: Table, width: int) -> Iterator[str]:
     widths = _widths(rows, width)
     for number, row in enumerate(rows):
         cells = [
-            textwrap.wrap(cell, room, break_on_hyphens=False) or [""]
-            for cell, room in zip(row, widths, strict=True)
+            textwrap.wrap(cell, column_width, break_on_hyphens=False) or [""]
+            for cell, column_width in zip(row, widths, strict=True)
         ]
         for line in zip_longest(*cells, fillvalue=""):
-            parts = (part.ljust(room) for part, room in zip(line, widths, strict=True))
-            yield _BETWEEN.join(parts).rstrip()
+            parts = (
+                part.ljust(column_width) for part, column_width in zip(line, widths, strict=True)
+            )
+            yield _COLUMN_GAP.join(parts).rstrip()
         if number == 0:
-            yield _BETWEEN.join("-" * room for room in widths)
+            yield _COLUMN_GAP.join("-" * column_width for column_width in widths)
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the widths of the columns; the widest ones shrink until all fit."""
-    widths = [max(1, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
-    room = width - len(_BETWEEN) * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > _LEAST:
+    widths = [max(1, *(len(row[column]) for row in rows)) for column in range(len(rows[0]))]
+    room = width - len(_COLUMN_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _NARROWEST_COLUMN:
         widths[widths.index(max(widths))] -= 1
     return widths
 
@@ -138,7 +143,7 @@ def _span(span: Span, quote: str) -> str:
 
 
 def _list(guides: Sequence[Guide]) -> str:
-    rows = table([(it.topic, it.summary) for it in guides])
+    rows = table([(guide.topic, guide.summary) for guide in guides])
     return N_(
         "{rows}\n\n`hearth help TOPIC` shows one of them; `hearth --help` lists the commands.",
         rows=rows,

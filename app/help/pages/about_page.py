@@ -43,7 +43,7 @@ class AboutPage(QWidget):
         super().__init__(parent)
         self.setObjectName("section-about")
         self._hearth = hearth
-        hearth.looked.connect(self._show)
+        hearth.versions_read.connect(self._show)
         hearth.licence_read.connect(self._show_licence)
         hearth.failed.connect(self.failed)
         self._folders = (
@@ -54,7 +54,7 @@ class AboutPage(QWidget):
         self.words = " ".join(
             (self.tr("About"), self.tr("version licence folder data log copy details"))
         ).lower()
-        self._said = ""
+        self._version_lines = ""
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GRID)
@@ -79,17 +79,20 @@ class AboutPage(QWidget):
         self._column.addWidget(self._licences)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Read the versions and parts when the page is shown first."""
         super().showEvent(event)
-        if not self._said:
-            self._hearth.look()
+        if not self._version_lines:
+            self._hearth.refresh()
 
     def _show(self, about: About) -> None:
-        self._said = "\n".join(f"{translated(name)}: {it}" for name, it in about.versions if it)
-        self._versions.setText(self._said)
+        self._version_lines = "\n".join(
+            f"{translated(name)}: {version}" for name, version in about.versions if version
+        )
+        self._versions.setText(self._version_lines)
         self._licences.show_parts(about.parts)
 
-    def _show_licence(self, read: LicenceText) -> None:
-        LicenceDialog(read, self.window()).open()
+    def _show_licence(self, licence: LicenceText) -> None:
+        LicenceDialog(licence, self.window()).open()
 
     def _folder(self, name: str, title: str, path: Path) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -107,7 +110,7 @@ class AboutPage(QWidget):
 
     def _details(self) -> str:
         """Return the details for a report: the versions and the folders."""
-        return "\n".join((self._said, *_lines(self._folders)))
+        return "\n".join((self._version_lines, *_lines(self._folders)))
 
 
 def _lines(folders: Sequence[tuple[str, str, Path]]) -> list[str]:

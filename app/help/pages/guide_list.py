@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.help.values.guides import FoundSection, Guide
+from app.help.values.guides import Guide, SectionHit
 from app.kit.look.theme import GRID
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
@@ -19,7 +19,7 @@ from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.row_button import RowButton
 from engines.errors import UserError
 
-_MOST = 30
+_MOST_SHOWN = 30
 """The largest number of search results shown; a further word narrows them down."""
 
 
@@ -28,11 +28,11 @@ class GuideList(PartPage):
 
     Signals:
         opened(topic, number): The user opened a guide, at one of its headings.
-        left(): The user moved up from the first row.
+        moved_up(): The user moved up from the first row.
     """
 
     opened = Signal(str, int)
-    left = Signal()
+    moved_up = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("guideList", parent=parent)
@@ -50,32 +50,35 @@ class GuideList(PartPage):
         self.column.addStretch(1)
 
     def show_all(self, guides: Sequence[Guide]) -> None:
-        self._begin()
+        """List all guides."""
+        self._clear()
         for guide in guides:
             name = f"{guide.title}: {guide.summary}"
             self._add(f"guide-{guide.topic}", name, guide.title, guide.summary, (guide.topic, 0))
 
-    def show_found(self, words: str, found: Sequence[FoundSection]) -> None:
-        self._begin()
-        if not found:
+    def show_results(self, words: str, results: Sequence[SectionHit]) -> None:
+        """List the results of a search for these words."""
+        self._clear()
+        if not results:
             text = self.tr("No guide contains “{words}”.").format(words=words.strip())
             self._content.addWidget(Label(text, name="noGuideFound", wrap=True))
             self._content.addWidget(Label(self.tr("Try fewer or other words."), "muted", wrap=True))
-        for number, it in enumerate(found[:_MOST], start=1):
-            section, guide = it.section, it.section.guide
+        for number, result in enumerate(results[:_MOST_SHOWN], start=1):
+            section, guide = result.section, result.section.guide
             title = guide.title
             if section.number:
                 title = self.tr("{who}: {words}").format(who=guide.title, words=section.heading)
             place = guide.topic, section.number
-            self._add(f"place-{number}", f"{title}: {it.snippet}", title, it.snippet, place)
-        if len(found) > _MOST:
+            self._add(f"place-{number}", f"{title}: {result.snippet}", title, result.snippet, place)
+        if len(results) > _MOST_SHOWN:
             text = self.tr("{count} more results; add a word to narrow them down.").format(
-                count=len(found) - _MOST
+                count=len(results) - _MOST_SHOWN
             )
             self._content.addWidget(Label(text, "muted", name="moreFound", wrap=True))
 
     def show_problem(self, error: UserError) -> None:
-        self._begin()
+        """Show an error in place of the list."""
+        self._clear()
         self._content.addWidget(ProblemCard(error))
 
     def open_first(self) -> None:
@@ -86,31 +89,31 @@ class GuideList(PartPage):
     def enter(self) -> None:
         """Move the focus to the first row."""
         if self._rows:
-            self._go_to(0)
+            self._focus_row(0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move through the rows with the arrow keys."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
-        at = next((at for at, row in enumerate(self._rows) if row.hasFocus()), None)
-        if not step or at is None:
+        index = next((index for index, row in enumerate(self._rows) if row.hasFocus()), None)
+        if not step or index is None:
             super().keyPressEvent(event)
-        elif at + step < 0:
-            self.left.emit()
-        elif at + step < len(self._rows):
-            self._go_to(at + step)
+        elif index + step < 0:
+            self.moved_up.emit()
+        elif index + step < len(self._rows):
+            self._focus_row(index + step)
 
-    def _begin(self) -> None:
+    def _clear(self) -> None:
         empty(self._content)
         self._rows = []
         self.verticalScrollBar().setValue(0)
 
-    def _go_to(self, at: int) -> None:
-        row = self._rows[at]
+    def _focus_row(self, index: int) -> None:
+        row = self._rows[index]
         row.setFocus(Qt.FocusReason.TabFocusReason)
         self.ensureWidgetVisible(row, 0, 2 * GRID)
 
     def _add(
-        self, object_name: str, name: str, title: str, text: str, place: tuple[str, int]
+        self, object_name: str, name: str, title: str, text: str, target: tuple[str, int]
     ) -> None:
         row = RowButton(object_name, name)
         row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
@@ -121,7 +124,7 @@ class GuideList(PartPage):
         row.box.addLayout(texts, 1)
         row.box.addWidget(Picture("forward", "muted", 16))
         row.let_clicks_through()
-        row.clicked.connect(lambda: self.opened.emit(*place))
+        row.clicked.connect(lambda: self.opened.emit(*target))
         # Otherwise Enter presses a button only in a dialog, but users expect it to open a row.
         row.setAutoDefault(True)
         self._rows.append(row)

@@ -59,14 +59,15 @@ class GuidePage(PartPage):
         card.box.addWidget(self._view)
         self.column.addWidget(card)
         self.column.addStretch(1)
-        self._place: int | None = None
+        self._heading_number: int | None = None
         bar = self.verticalScrollBar()
         # The layout takes several turns of the event loop, and is repeated when the text size
         # changes.
-        bar.rangeChanged.connect(self._go_to_place)
-        bar.actionTriggered.connect(self._leave_place)
+        bar.rangeChanged.connect(self._scroll_to_heading)
+        bar.actionTriggered.connect(self._stay)
 
     def set_text_size(self, pixels: int) -> None:
+        """Set the size of the text, in pixels."""
         self._view.set_text_size(pixels)
 
     def show_guide(self, guide: Guide, blocks: Sequence[Block], number: int, words: str) -> None:
@@ -78,18 +79,19 @@ class GuidePage(PartPage):
         """
         self._view.setAccessibleName(guide.title)
         self._view.show_blocks(blocks)
-        found = marks_in(self._view.toPlainText(), parse(words)) if words.strip() else ()
-        self._view.setExtraSelections(marked(self._view, found))
+        marks = marks_in(self._view.toPlainText(), parse(words)) if words.strip() else ()
+        self._view.setExtraSelections(marked(self._view, marks))
         self._view.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._place = number
-        self._go_to_place()
+        self._heading_number = number
+        self._scroll_to_heading()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        self._leave_place()
+        """Scroll freely; the page no longer returns to the heading."""
+        self._stay()
         super().wheelEvent(event)
 
     def _scroll(self, key: Qt.Key) -> None:
-        self._leave_place()
+        self._stay()
         bar = self.verticalScrollBar()
         page = max(_LINE, self.viewport().height() - _LINE)
         steps = {
@@ -103,30 +105,32 @@ class GuidePage(PartPage):
         }
         bar.setValue(bar.value() + steps[key])
 
-    def _go_to_place(self) -> None:
+    def _scroll_to_heading(self) -> None:
         """Scroll until the heading is at the top; for the title, scroll to the very top."""
-        if self._place is not None:
+        if self._heading_number is not None:
             bar = self.verticalScrollBar()
-            top = self._view.mapTo(self.viewport(), QPoint()).y() + self._top_of(self._place)
-            bar.setValue(bar.value() + top - GRID if self._place else 0)
+            top = self._view.mapTo(self.viewport(), QPoint()).y() + self._top_of(
+                self._heading_number
+            )
+            bar.setValue(bar.value() + top - GRID if self._heading_number else 0)
 
-    def _leave_place(self) -> None:
-        self._place = None
+    def _stay(self) -> None:
+        self._heading_number = None
 
     def _top_of(self, number: int) -> int:
         document = self._view.document()
-        block, left = document.begin(), number
+        block, remaining = document.begin(), number
         while block.isValid():
             if block.blockFormat().headingLevel():
-                if not left:
+                if not remaining:
                     return round(document.documentLayout().blockBoundingRect(block).top())
-                left -= 1
+                remaining -= 1
             block = block.next()
         return 0
 
     def _show_link(self) -> None:
         """Scroll to the link that the Tab key has reached."""
-        self._leave_place()
+        self._stay()
         scroll_to(self._view, self._view.cursorRect().top())
 
 
@@ -152,7 +156,7 @@ class _GuideText(MarkdownView):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        stays = super().focusNextPrevChild(forward)
-        if stays and self.hasFocus():
+        has_link = super().focusNextPrevChild(forward)
+        if has_link and self.hasFocus():
             self.on_link.emit()
-        return stays
+        return has_link

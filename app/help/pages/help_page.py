@@ -22,7 +22,7 @@ from app.settings.values.fields import Settings
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.help.values.guides import FoundSection, Guide, GuideSection
+    from app.help.values.guides import Guide, GuideSection, SectionHit
     from app.markdown.blocks import Block
     from app.settings.presenters import SettingsService
 
@@ -36,8 +36,8 @@ class ReadableGuides(Protocol):
     def all(self) -> Sequence[Guide]: ...
     def guide(self, topic: str) -> Guide: ...
     def blocks(self, guide: Guide) -> Sequence[Block]: ...
-    def linked(self, address: str) -> GuideSection | None: ...
-    def search(self, words: str) -> Sequence[FoundSection]: ...
+    def section_at(self, address: str) -> GuideSection | None: ...
+    def search(self, words: str) -> Sequence[SectionHit]: ...
 
 
 class HelpPage(QWidget):
@@ -58,19 +58,20 @@ class HelpPage(QWidget):
         self._notifier = notifier
         self._list = GuideList()
         self._list.opened.connect(self._open)
-        self._list.left.connect(self._focus_search)
+        self._list.moved_up.connect(self._focus_search)
         self._page = GuidePage(scaled(settings.current.text_size))
         self._page.back.connect(self._show_list)
-        self._page.link.connect(self._follow)
+        self._page.link.connect(self._follow_link)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list)
         self._stack.addWidget(self._page)
         self._pause = timer(self, _TYPING_MS, self._search)
         self._head().lay_over(self._stack, self)
-        settings.changed.connect(self._apply)
+        settings.changed.connect(self._apply_settings)
         self._search()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Focus the search."""
         super().showEvent(event)
         self._focus_search()
 
@@ -96,7 +97,7 @@ class HelpPage(QWidget):
         self._words.returnPressed.connect(self._open_first)
         return FixedHead(head, self._words)
 
-    def _apply(self, settings: Settings) -> None:
+    def _apply_settings(self, settings: Settings) -> None:
         self._page.set_text_size(scaled(settings.text_size))
 
     def _focus_search(self) -> None:
@@ -108,7 +109,7 @@ class HelpPage(QWidget):
         words = self._words.text()
         try:
             if words.strip():
-                self._list.show_found(words, self._guides.search(words))
+                self._list.show_results(words, self._guides.search(words))
             else:
                 self._list.show_all(self._guides.all)
         except UserError as error:
@@ -134,9 +135,9 @@ class HelpPage(QWidget):
         self._stack.setCurrentWidget(self._page)
         self._page.show_guide(guide, self._guides.blocks(guide), number, self._words.text())
 
-    def _follow(self, address: str) -> None:
+    def _follow_link(self, address: str) -> None:
         """Open a linked guide at once; ask before opening an address outside Hearth."""
-        section = self._guides.linked(address)
+        section = self._guides.section_at(address)
         if section is None:
             self._notifier.offer_to_open(address)
         else:

@@ -53,16 +53,17 @@ class LicenceList(QWidget):
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.itemClicked.connect(self._open)
         self._list.itemActivated.connect(self._open)
-        self._nothing = Label(self.tr("No part matches. Try another word."), "muted", wrap=True)
-        self._nothing.setObjectName("noLicence")
-        self._nothing.hide()
+        self._no_match = Label(self.tr("No part matches. Try another word."), "muted", wrap=True)
+        self._no_match.setObjectName("noLicence")
+        self._no_match.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        for part in (self._search, self._list, self._nothing):
+        for part in (self._search, self._list, self._no_match):
             column.addWidget(part)
 
     def show_parts(self, parts: Sequence[Part]) -> None:
+        """List the parts, filtered by the words of the search."""
         self._list.clear()
         for part in parts:
             licence = part.licence or self.tr("licence not stated")
@@ -76,33 +77,35 @@ class LicenceList(QWidget):
 
     def _filter(self, words: str) -> None:
         """Show the parts whose name or licence contains all the words."""
-        wanted = words.lower().split()
-        found = 0
+        searched = words.lower().split()
+        matches = 0
         for row in range(self._list.count()):
             item = self._list.item(row)
-            fits = all(word in item.text().lower() for word in wanted)
+            fits = all(word in item.text().lower() for word in searched)
             item.setHidden(not fits)
-            found += fits
-        self._list.setHidden(bool(wanted) and not found)
-        self._nothing.setVisible(bool(wanted) and not found)
+            matches += fits
+        self._list.setHidden(bool(searched) and not matches)
+        self._no_match.setVisible(bool(searched) and not matches)
 
 
 class LicenceDialog(Dialog):
     """The dialog with the texts of a part's licences and its notice."""
 
-    def __init__(self, read: LicenceText, parent: QWidget | None = None) -> None:
+    def __init__(self, licence: LicenceText, parent: QWidget | None = None) -> None:
         super().__init__("licenceDialog", width=_DIALOG_WIDTH, height=_DIALOG_HEIGHT, parent=parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        part = read.part
+        part = licence.part
         self.set_title(f"{part.name} {part.short_version}")
-        licence = part.licence or self.tr("licence not stated")
-        self.column.addWidget(Label(licence, "strong", name="licenceName", wrap=True))
-        told = translated(read.notice) or part.source
-        if told:
+        licence_name = part.licence or self.tr("licence not stated")
+        self.column.addWidget(Label(licence_name, "strong", name="licenceName", wrap=True))
+        notice = translated(licence.notice) or part.source
+        if notice:
             self.column.addWidget(
-                Label(told, "muted", name="licenceNotice", wrap=True, selectable=True)
+                Label(notice, "muted", name="licenceNotice", wrap=True, selectable=True)
             )
-        text = QPlainTextEdit(read.whole or self.tr("This part brings no text of its licence."))
+        text = QPlainTextEdit(
+            licence.joined or self.tr("This part contains no text of its licence.")
+        )
         text.setObjectName("licenceText")
         text.setAccessibleName(self.tr("Text of the licence"))
         text.setReadOnly(True)

@@ -1,4 +1,4 @@
-"""Collects Hearth's versions and its parts with their licences."""
+"""Hearth's versions, and its parts with their licences."""
 
 from __future__ import annotations
 

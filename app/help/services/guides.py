@@ -1,4 +1,4 @@
-"""Reads Hearth's guides and searches them."""
+"""Hearth's guides and their search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.base.errors import GuidesUnreadable, GuideUnknown
 from app.chats.search.values.snippets import marks_in, snippet
-from app.help.values.guides import FoundSection, Guide, GuideSection
+from app.help.values.guides import Guide, GuideSection, SectionHit
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Table
 from app.markdown.parser import Parser
 from app.search.words import parse
@@ -39,13 +39,13 @@ class Guides:
     @cached_property
     def all(self) -> tuple[Guide, ...]:
         """The guides in reading order."""
-        entries = _ENTRY.finditer(self._read(CONTENTS))
+        entries = _ENTRY.finditer(self._read_file(CONTENTS))
         return tuple(
             Guide(
                 entry["topic"],
                 entry["title"],
                 entry["summary"],
-                _PICTURE.sub("", self._read(f"{entry['topic']}.md")),
+                _PICTURE.sub("", self._read_file(f"{entry['topic']}.md")),
             )
             for entry in entries
         )
@@ -58,46 +58,61 @@ class Guides:
         raise GuideUnknown(
             N_("There is no guide on “{topic}”.", topic=topic),
             N_("Hearth has no guide on this topic."),
-            N_("Choose one of these: {all}.", all=", ".join(guide.topic for guide in self.all)),
+            N_(
+                "Choose one of these: {topics}.",
+                topics=", ".join(guide.topic for guide in self.all),
+            ),
         )
 
     def blocks(self, guide: Guide) -> tuple[Block, ...]:
+        """Return the blocks of a guide's markdown."""
         return self._parser.parse(guide.text)
 
-    def linked(self, address: str) -> GuideSection | None:
+    def section_at(self, address: str) -> GuideSection | None:
         """Return the section that a link between guides leads to; None for any other address."""
-        found = _ADDRESS.fullmatch(address)
-        if found is None:
+        match = _ADDRESS.fullmatch(address)
+        if match is None:
             return None
-        sections = [it for it in self._sections if it.guide.topic == found["topic"]]
-        wanted = found["anchor"] or ""
-        return next((it for it in sections if not wanted or anchor(it.heading) == wanted), None)
+        sections = [section for section in self._sections if section.guide.topic == match["topic"]]
+        anchor_wanted = match["anchor"] or ""
+        return next(
+            (
+                section
+                for section in sections
+                if not anchor_wanted or anchor(section.heading) == anchor_wanted
+            ),
+            None,
+        )
 
-    def search(self, words: str) -> list[FoundSection]:
+    def search(self, words: str) -> list[SectionHit]:
         """Return the sections with all the words; first those with all in the heading."""
         terms = parse(words)
         if not terms:
             return []
-        found: list[tuple[bool, FoundSection]] = []
+        results: list[tuple[bool, SectionHit]] = []
         for section in self._sections:
-            whole = f"{section.heading}\n{section.text}"
-            if all(marks_in(whole, (term,)) for term in terms):
-                elsewhere = not all(marks_in(section.heading, (term,)) for term in terms)
-                found.append((elsewhere, FoundSection(section, *snippet(section.text, terms))))
-        found.sort(key=lambda pair: pair[0])
-        return [it for _, it in found]
+            text = f"{section.heading}\n{section.text}"
+            if all(marks_in(text, (term,)) for term in terms):
+                is_only_in_text = not all(marks_in(section.heading, (term,)) for term in terms)
+                results.append(
+                    (is_only_in_text, SectionHit(section, *snippet(section.text, terms)))
+                )
+        results.sort(key=lambda pair: pair[0])
+        return [result for _, result in results]
 
     @cached_property
     def _sections(self) -> tuple[GuideSection, ...]:
-        return tuple(it for guide in self.all for it in _sections_of(guide, self.blocks(guide)))
+        return tuple(
+            section for guide in self.all for section in _sections_of(guide, self.blocks(guide))
+        )
 
-    def _read(self, name: str) -> str:
+    def _read_file(self, name: str) -> str:
         try:
             return (self._folder / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise GuidesUnreadable(
                 N_("The guides cannot be shown."),
-                N_("{name} cannot be read: {strerror}.", name=name, strerror=error),
+                N_("{name} cannot be read: {reason}.", name=name, reason=error),
                 N_("Reinstall Hearth; your chats and models stay as they are."),
             ) from error
 
@@ -107,7 +122,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def plain(block: Block) -> str:
+def plain_text(block: Block) -> str:
     """Return the text of a block without its formatting."""
     if isinstance(block, Paragraph):
         return "".join(span.text for span in block.spans)
@@ -125,7 +140,7 @@ def _sections_of(guide: Guide, blocks: Sequence[Block]) -> Iterator[GuideSection
         if isinstance(block, Paragraph) and block.heading:
             if number >= 0:
                 yield GuideSection(guide, number, heading, " ".join(words) or guide.summary)
-            number, heading, words = number + 1, plain(block), []
+            number, heading, words = number + 1, plain_text(block), []
         else:
-            words += plain(block).split()
+            words += plain_text(block).split()
     yield GuideSection(guide, max(number, 0), heading, " ".join(words) or guide.summary)

@@ -1,4 +1,4 @@
-"""Finds the licences of Hearth's parts, in its package or among the installed packages."""
+"""The licences of Hearth's parts, from its package or the installed packages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from app.base.errors import LicencesUnreadable, PartUnknown
 from app.help.values.about import LicenceText, Part
 from engines.sentences import N_
 
-_ITSELF = "hearth"
+_OWN_PACKAGE = "hearth"
 _CLASSIFIER = "License :: "
-_LONGEST = 60
+_LONGEST_NAME = 60
 """In characters. A longer "name" of a licence is its text."""
 _SPDX = {
     "Apache 2.0": "Apache-2.0",
@@ -39,7 +39,7 @@ class Licences:
 
     A packaged Hearth has a list that was made with the package: `packed/parts.json`, beside this
     folder's own `parts.json`. Otherwise the list is made from the installed packages. `parts.json`
-    adds what these do not tell: parts that are not Python packages, the names of licences that a
+    adds what these lack: parts that are not Python packages, the names of licences that a
     package words differently, and texts that a package leaves out.
     """
 
@@ -50,10 +50,10 @@ class Licences:
         """Return all parts, sorted by name. Raises LicencesUnreadable."""
         packed = self._folder / "packed"
         if (packed / "parts.json").exists():
-            found = [_part(entry, packed) for entry in self._read(packed / "parts.json")]
+            parts = [_part(entry, packed) for entry in self._read(packed / "parts.json")]
         else:
-            found = [self._itself(), *self._installed(), _python(), *self._besides()]
-        return tuple(sorted(found, key=lambda it: key_of(it.name)))
+            parts = [self._own_part(), *self._installed(), _python(), *self._other_parts()]
+        return tuple(sorted(parts, key=lambda part: key_of(part.name)))
 
     def part(self, name: str) -> Part:
         """Return the part with this name. Raises PartUnknown or LicencesUnreadable."""
@@ -61,8 +61,8 @@ class Licences:
             if key_of(part.name) == key_of(name):
                 return part
         raise PartUnknown(
-            N_("“{name}” is no part of Hearth.", name=name),
-            N_("The list of what Hearth is made of does not have this name."),
+            N_("“{name}” is not a part of Hearth.", name=name),
+            N_("The list of Hearth’s parts does not have this name."),
             N_("Look its name up in the list of all licences."),
         )
 
@@ -70,21 +70,21 @@ class Licences:
         """Read the licences of a part. Raises LicencesUnreadable."""
         texts = part.texts
         above = os.path.commonpath([path.parent for path in texts]) if texts else ""
-        named = ((path.relative_to(above).as_posix(), _words(path)) for path in texts)
-        return LicenceText(part, notice(part), tuple(named))
+        named_texts = ((path.relative_to(above).as_posix(), _words(path)) for path in texts)
+        return LicenceText(part, notice(part), tuple(named_texts))
 
     @cached_property
-    def _told(self) -> dict[str, Any]:
+    def _additions(self) -> dict[str, Any]:
         return dict(self._read(self._folder / "parts.json"))
 
-    def _besides(self) -> Iterator[Part]:
-        for entry in self._told["besides"]:
+    def _other_parts(self) -> Iterator[Part]:
+        for entry in self._additions["besides"]:
             yield _part(entry, self._folder)
 
-    def _itself(self) -> Part:
+    def _own_part(self) -> Part:
         """Return Hearth as a part; its licence is beside `resources` or was installed."""
-        beside = self._folder.parents[1] / "LICENSE"
-        texts = [beside] if beside.is_file() else _texts_of(_ITSELF)
+        own_licence = self._folder.parents[1] / "LICENSE"
+        texts = [own_licence] if own_licence.is_file() else _texts_of(_OWN_PACKAGE)
         return Part("Hearth", __version__, "Apache-2.0", texts=tuple(texts))
 
     def _installed(self) -> Iterator[Part]:
@@ -93,32 +93,36 @@ class Licences:
         If Hearth itself is not installed, as in an environment that is to be packed, yield all
         packages.
         """
-        found = {_ITSELF}
+        seen = {_OWN_PACKAGE}
         try:
-            waiting = list(_needs(metadata.distribution(_ITSELF)))
+            remaining = list(_requirements(metadata.distribution(_OWN_PACKAGE)))
         except metadata.PackageNotFoundError:
-            waiting = [its.name for its in metadata.distributions()]
-        while waiting:
-            name = waiting.pop()
-            if key_of(name) in found:
+            remaining = [package.name for package in metadata.distributions()]
+        while remaining:
+            name = remaining.pop()
+            if key_of(name) in seen:
                 continue
             try:
-                its = metadata.distribution(name)
+                package = metadata.distribution(name)
             except metadata.PackageNotFoundError:
                 continue  # needed only on another system
-            found.add(key_of(name))
-            needs = list(_needs(its))
-            waiting += needs
-            yield self._of(its, needs)
+            seen.add(key_of(name))
+            requirements = list(_requirements(package))
+            remaining += requirements
+            yield self._part_of(package, requirements)
 
-    def _of(self, its: metadata.Distribution, needs: list[str]) -> Part:
-        told = self._told["packages"].get(key_of(its.name), {})
-        said = _said(its.metadata)
-        licence = told["licence"] if said and told.get("said") == said else said
-        needs = sorted({*needs, *told.get("needs", ())}, key=key_of)
-        texts = sorted(_texts(its)) or [self._folder / name for name in told.get("texts", ())]
-        source = told.get("source") or _source(its.metadata)
-        return Part(its.name, its.version, licence, source, tuple(needs), tuple(texts))
+    def _part_of(self, package: metadata.Distribution, requirements: list[str]) -> Part:
+        additions = self._additions["packages"].get(key_of(package.name), {})
+        stated = _stated_licence(package.metadata)
+        licence = additions["licence"] if stated and additions.get("said") == stated else stated
+        requirements = sorted({*requirements, *additions.get("needs", ())}, key=key_of)
+        texts = sorted(_texts(package)) or [
+            self._folder / name for name in additions.get("texts", ())
+        ]
+        source = additions.get("source") or _source(package.metadata)
+        return Part(
+            package.name, package.version, licence, source, tuple(requirements), tuple(texts)
+        )
 
     def _read(self, path: Path) -> Any:
         try:
@@ -133,7 +137,7 @@ def notice(part: Part) -> str:
         return ""
     return N_(
         "The code of {name} is used unchanged under the GNU Lesser General Public License. "
-        "It lies in files of its own, which you may replace by a changed version of them. "
+        "It is in separate files, which you may replace with a changed version. "
         "Its source: {source}",
         name=part.name,
         source=part.source,
@@ -166,33 +170,37 @@ def _part(entry: dict[str, Any], folder: Path) -> Part:
     return Part(entry["name"], version, entry["licence"], entry["source"], needs, texts)
 
 
-def _needs(its: metadata.Distribution) -> Iterator[str]:
+def _requirements(package: metadata.Distribution) -> Iterator[str]:
     from packaging.requirements import Requirement
 
-    for text in its.requires or ():
-        needed = Requirement(text)
-        if needed.marker is None or needed.marker.evaluate({"extra": ""}):
-            yield key_of(needed.name)
+    for text in package.requires or ():
+        requirement = Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            yield key_of(requirement.name)
 
 
-def _said(its: metadata.PackageMetadata) -> str:
+def _stated_licence(package_metadata: metadata.PackageMetadata) -> str:
     """Return the licence that a package states; some state it only among their classifiers."""
     for key in ("License-Expression", "License"):
-        said = str((its.get_all(key) or [""])[0])
-        if said and len(said) < _LONGEST and "\n" not in said:
-            return _SPDX.get(said, said)
-    named = [it for it in its.get_all("Classifier") or () if it.startswith(_CLASSIFIER)]
-    said = named[0].rpartition(" :: ")[2] if named else ""
-    return _SPDX.get(said, said)
+        licence = str((package_metadata.get_all(key) or [""])[0])
+        if licence and len(licence) < _LONGEST_NAME and "\n" not in licence:
+            return _SPDX.get(licence, licence)
+    classifiers = [
+        classifier
+        for classifier in package_metadata.get_all("Classifier") or ()
+        if classifier.startswith(_CLASSIFIER)
+    ]
+    licence = classifiers[0].rpartition(" :: ")[2] if classifiers else ""
+    return _SPDX.get(licence, licence)
 
 
-def _texts(its: metadata.Distribution) -> Iterator[Path]:
+def _texts(package: metadata.Distribution) -> Iterator[Path]:
     """Yield the files with a package's licences, which are beside its metadata."""
-    for file in its.files or ():
+    for file in package.files or ():
         folders = [part.lower() for part in file.parts[:-1]]
-        beside = bool(folders) and folders[0].endswith(".dist-info")
-        if beside and ("licenses" in folders or _TEXT.search(file.name)):
-            yield Path(str(its.locate_file(file)))
+        is_metadata = bool(folders) and folders[0].endswith(".dist-info")
+        if is_metadata and ("licenses" in folders or _TEXT.search(file.name)):
+            yield Path(str(package.locate_file(file)))
 
 
 def _texts_of(name: str) -> list[Path]:
@@ -202,14 +210,14 @@ def _texts_of(name: str) -> list[Path]:
         return []
 
 
-def _source(its: metadata.PackageMetadata) -> str:
+def _source(package_metadata: metadata.PackageMetadata) -> str:
     """Return the address of the package's source, or else that of its website."""
     addresses = {}
-    for said in its.get_all("Project-URL") or ():
-        name, _, address = str(said).partition(",")
+    for line in package_metadata.get_all("Project-URL") or ():
+        name, _, address = str(line).partition(",")
         addresses[name.strip().lower()] = address.strip()
-    found = next((addresses[name] for name in _SOURCES if name in addresses), "")
-    return found or str((its.get_all("Home-page") or [""])[0])
+    source = next((addresses[name] for name in _SOURCES if name in addresses), "")
+    return source or str((package_metadata.get_all("Home-page") or [""])[0])
 
 
 def _version(name: str) -> str:

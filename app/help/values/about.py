@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-_COMMIT, _SHOWN = 40, 9
+_COMMIT, _SHORT = 40, 9
 """The length of a commit hash, and how many digits of it are shown."""
 
 
@@ -31,7 +31,7 @@ class Part:
     def short_version(self) -> str:
         """The version for display: a commit hash is shortened."""
         is_commit = len(self.version) == _COMMIT and self.version.isalnum()
-        return self.version[:_SHOWN] if is_commit else self.version
+        return self.version[:_SHORT] if is_commit else self.version
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class LicenceText:
     texts: tuple[tuple[str, str], ...]
 
     @property
-    def whole(self) -> str:
+    def joined(self) -> str:
         """All texts joined, each below its name if there are several."""
-        named = len(self.texts) > 1
-        return "\n\n".join(f"{name}\n\n{words}" if named else words for name, words in self.texts)
+        has_names = len(self.texts) > 1
+        return "\n\n".join(f"{name}\n\n{text}" if has_names else text for name, text in self.texts)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class About:
     """The versions and parts of this installation.
 
     Attributes:
-        versions: The names and versions of what decides how Hearth works.
+        versions: The names and versions of the components that matter for a report.
         parts: Sorted by name.
     """
 

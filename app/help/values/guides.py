@@ -38,7 +38,7 @@ class GuideSection:
 
 
 @dataclass(frozen=True)
-class FoundSection:
+class SectionHit:
     """A section that a search found.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-from app.base.language import known, language_code, use_language
+from app.base.language import language_code, translation_of, use_language
 
 _TRANSLATORS = "translators"
 
@@ -21,7 +21,7 @@ class Translator(QTranslator):
     ) -> str | None:
         """Return the translation, or None to ask the next translator."""
         # "" would count as a translation; None passes the text on to the next translator.
-        return known(text)
+        return translation_of(text)
 
 
 def install_language(app: QCoreApplication, setting: str) -> None:

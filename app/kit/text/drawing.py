@@ -13,7 +13,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.markdown.typeset import SetFormula, typeset
 
 _FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp"}
@@ -48,7 +48,7 @@ class PictureRequest:
 def draw(request: PictureRequest) -> QImage | None:
     """Draw a picture; return None if it cannot be drawn."""
     if request.kind == "file":
-        return _read(from_home(request.source), request.ratio)
+        return _read(expand_home(request.source), request.ratio)
     inline = request.kind == "inline"
     formula = typeset(request.source, request.size * 1.1, request.colour, inline=inline)
     return _paint(formula, request) if formula else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from app.base.home import from_home
+from app.base.home import expand_home
 
 
 def default_root() -> Path:
@@ -24,4 +24,4 @@ def default_root() -> Path:
 
 
 def _place(text: str) -> Path:
-    return Path(os.path.expandvars(from_home(text)))
+    return Path(os.path.expandvars(expand_home(text)))

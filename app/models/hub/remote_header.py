@@ -19,7 +19,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
 
-from app.base.folder import explained
+from app.base.folder import as_user_errors
 from app.models.hub.values.hub import RepoFile
 from engines.errors import ModelDamaged, NotAModel
 from engines.models.gguf.reader import MAGIC, BadGguf, Truncated, read_gguf
@@ -49,7 +49,7 @@ def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
     for file, path in zip(files, paths, strict=True):
         if not path.is_file() or path.stat().st_size != file.size:
             start = _read_start(read, file)
-            with explained(folder):
+            with as_user_errors(folder):
                 _save(start, file.size, path)
     return paths[0]
 

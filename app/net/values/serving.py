@@ -118,12 +118,12 @@ class ServerStatus:
 
     Attributes:
         url: Address at which it listens; "" if it does not.
-        elsewhere: Its addresses for other computers, if they can reach it.
+        network_urls: Its addresses for other computers, if they can reach it.
         failure: Why it could not be started, if it should run.
     """
 
     url: str = ""
-    elsewhere: tuple[str, ...] = ()
+    network_urls: tuple[str, ...] = ()
     exposed: bool = False
     encrypted: bool = False
     failure: Exception | None = None

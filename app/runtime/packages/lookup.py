@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from app.base.errors import AppError, EngineFileMissing, HostFailed, NoConnection
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.hub.retry import is_transient
 from app.net import Gate, as_user_error
 from app.runtime.packages.config import Indexes
@@ -183,7 +183,7 @@ def local(address: str) -> Path | None:
     if parts.scheme == "file":
         path = unquote(parts.path)
         return Path(path.lstrip("/") if sys.platform == "win32" else path)
-    return None if parts.scheme in {"http", "https"} else from_home(address)
+    return None if parts.scheme in {"http", "https"} else expand_home(address)
 
 
 def _listed(place: Path) -> list[Link]:

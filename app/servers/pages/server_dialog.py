@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
@@ -42,7 +42,7 @@ class FileField(QWidget):
     def path(self) -> Path | None:
         """The chosen file; None if the field is empty."""
         text = self._line.words
-        return from_home(text) if text else None
+        return expand_home(text) if text else None
 
     def _pick(self) -> None:
         def picked(paths: list[Path]) -> None:

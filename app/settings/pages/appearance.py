@@ -1,4 +1,4 @@
-"""Applies theme, contrast and zoom to the application, and follows the system's preferences."""
+"""The theme, contrast and zoom of the application, which can follow the system's preferences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Appearance(QObject):
-    """The application's theme, font and zoom.
+    """Applies the application's theme, font and zoom.
 
     Qt tells the widgets about a change with its own PaletteChange event.
     """
@@ -26,8 +26,8 @@ class Appearance(QObject):
     def __init__(self, app: QApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._app = app
-        self._wanted = Settings()
-        self._shown: tuple[Theme, float] | None = None
+        self._settings = Settings()
+        self._applied: tuple[Theme, float] | None = None
         self._zoom: Zoom | None = None
         set_zoom(app, 1.0)
         hints = app.styleHints()
@@ -36,7 +36,7 @@ class Appearance(QObject):
 
     def apply(self, settings: Settings) -> None:
         """Apply the theme, contrast and zoom of these settings."""
-        self._wanted = settings
+        self._settings = settings
         self._show(self._theme(), settings.zoom / 100)
 
     def _follow(self) -> None:
@@ -44,19 +44,19 @@ class Appearance(QObject):
 
     def _theme(self) -> Theme:
         hints = self._app.styleHints()
-        dark = self._wanted.theme == "dark"
-        if self._wanted.theme == "system":
+        dark = self._settings.theme == "dark"
+        if self._settings.theme == "system":
             dark = hints.colorScheme() is Qt.ColorScheme.Dark
-        high = self._wanted.contrast == "high"
-        if self._wanted.contrast == "system":
-            wish = hints.accessibility().contrastPreference()
-            high = wish is Qt.ContrastPreference.HighContrast
+        high = self._settings.contrast == "high"
+        if self._settings.contrast == "system":
+            preference = hints.accessibility().contrastPreference()
+            high = preference is Qt.ContrastPreference.HighContrast
         return chosen_theme(dark=dark, high=high)
 
     def _show(self, theme: Theme, size: float) -> None:
-        if self._shown == (theme, size):
+        if self._applied == (theme, size):
             return
-        self._shown = (theme, size)
+        self._applied = (theme, size)
         self._app.setPalette(palette_of(theme))
         self._app.setFont(text_font(max(1, round(BASE * size))))
         self._app.setStyleSheet(stylesheet(theme, size))

@@ -1,4 +1,4 @@
-"""Creates the widget for editing a setting, chosen by the setting's type alone."""
+"""The widgets for editing a setting, chosen by the setting's type alone."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from app.kit.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from app.kit.widgets.switch import Switch
 from app.settings.pages.long_text import LongText
 from app.settings.values.field import SettingField
-from app.settings.values.fields import is_multiline, limits_of, shown
+from app.settings.values.fields import display_text, is_multiline, limits_of
 
-_MOST = 2_147_483_647
+_LARGEST_INT = 2_147_483_647
 _INSET = 8
 """In pixels. Style sheets do not reach the text of a spin box."""
 
@@ -34,7 +34,7 @@ def make_editor(field: SettingField, value: Any, changed: Callable[[object], Non
     if kind is bool:
         return _switch(bool(value), changed)
     if kind is int:
-        return _whole(field, int(value), changed)
+        return _whole_number(field, int(value), changed)
     if kind is float:
         return _number(field, float(value), changed)
     if is_multiline(field):
@@ -63,7 +63,7 @@ def show_value(editor: QWidget, value: Any) -> None:
 def _choice(words: list[str], value: str, changed: Callable[[object], None]) -> QComboBox:
     box = ComboBox()
     for word in words:
-        box.addItem(translated(shown(word)), word)
+        box.addItem(translated(display_text(word)), word)
     box.setCurrentIndex(words.index(value))
     box.currentIndexChanged.connect(lambda index: changed(box.itemData(index)))
     return box
@@ -76,12 +76,12 @@ def _switch(value: bool, changed: Callable[[object], None]) -> Switch:
     return box
 
 
-def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -> QSpinBox:
+def _whole_number(field: SettingField, value: int, changed: Callable[[object], None]) -> QSpinBox:
     low, high = limits_of(field)
     box = SpinBox()
     box.setRange(
-        int(low) if low is not None else -_MOST,
-        min(int(high), _MOST) if high is not None else _MOST,
+        int(low) if low is not None else -_LARGEST_INT,
+        min(int(high), _LARGEST_INT) if high is not None else _LARGEST_INT,
     )
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
     _explain(box, field)
@@ -110,8 +110,8 @@ def _explain(box: QSpinBox | QDoubleSpinBox, field: SettingField) -> None:
     """Set the unit as a suffix, and the word for the lowest value, such as “Automatic”."""
     if field.unit:
         box.setSuffix(f" {translated(field.unit)}")
-    if field.lowest:
-        box.setSpecialValueText(translated(field.lowest))
+    if field.lowest_label:
+        box.setSpecialValueText(translated(field.lowest_label))
 
 
 def _text(value: str, changed: Callable[[object], None]) -> QLineEdit:

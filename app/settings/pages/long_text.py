@@ -25,7 +25,7 @@ class LongText(QPlainTextEdit):
         super().__init__(text, parent)
         self.setTabChangesFocus(True)
         self.setFixedHeight(_HEIGHT)
-        self._pause = timer(self, _PAUSE_MS, self._tell)
+        self._pause = timer(self, _PAUSE_MS, self._report_change)
         self.textChanged.connect(self._pause.start)
 
     def show_text(self, text: str) -> None:
@@ -34,10 +34,11 @@ class LongText(QPlainTextEdit):
         self._pause.stop()
 
     def hideEvent(self, event: QHideEvent) -> None:
+        """Report a change that the pause has not reported yet."""
         super().hideEvent(event)
         if self._pause.isActive():
             self._pause.stop()
-            self._tell()
+            self._report_change()
 
-    def _tell(self) -> None:
+    def _report_change(self) -> None:
         self.changed.emit(self.toPlainText())

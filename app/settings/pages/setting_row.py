@@ -18,10 +18,10 @@ from app.settings.pages.long_text import LongText
 from app.settings.values.field import SettingField
 
 _EDITOR_WIDTH = 200
-_BESIDE = 440
+_WIDTH_FOR_TWO_COLUMNS = 440
 """In pixels. From this width on the editor is beside the text, otherwise below it."""
 
-Maker = Callable[[object, Callable[[object], None]], QWidget]
+EditorMaker = Callable[[object, Callable[[object], None]], QWidget]
 """Returns an editor that shows a value and calls the function with each new value."""
 
 
@@ -45,7 +45,7 @@ class SettingRow(QWidget):
         value: object,
         parent: QWidget | None = None,
         *,
-        make: Maker | None = None,
+        make: EditorMaker | None = None,
         resets: bool = False,
     ) -> None:
         super().__init__(parent)
@@ -54,25 +54,27 @@ class SettingRow(QWidget):
         self._field = field
         self._value = value
         self._resets = resets
-        name_of, about = translated(field.title or name), translated(field.description or "")
-        also = f"{field.also} {translated(field.also)}"
-        self.words = f"{name} {field.title} {name_of} {about} {also}".lower()
+        title, description = translated(field.title or name), translated(field.description or "")
+        keywords = f"{field.keywords} {translated(field.keywords)}"
+        self.words = f"{name} {field.title} {title} {description} {keywords}".lower()
         self.editor = (
-            make(value, self._take) if make is not None else make_editor(field, value, self._take)
+            make(value, self._report_change)
+            if make is not None
+            else make_editor(field, value, self._report_change)
         )
         self.editor.setObjectName(name)
-        self.editor.setAccessibleName(name_of)
-        self.editor.setAccessibleDescription(about)
+        self.editor.setAccessibleName(title)
+        self.editor.setAccessibleDescription(description)
         self._problem = Label("", "problem", name=f"problem-{name}", wrap=True)
         self._problem.hide()
         self._note = Label("", "caution", name=f"note-{name}", wrap=True)
         self._note.hide()
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        texts.addWidget(Label(name_of, "strong", wrap=True))
-        texts.addWidget(Label(about, "small", wrap=True))
-        self._differs = self._mark(name_of)
-        texts.addWidget(self._differs)
+        texts.addWidget(Label(title, "strong", wrap=True))
+        texts.addWidget(Label(description, "small", wrap=True))
+        self._changed_mark = self._mark(title)
+        texts.addWidget(self._changed_mark)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -88,6 +90,7 @@ class SettingRow(QWidget):
         column.addWidget(self._problem)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Move the editor beside or below the text."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -97,7 +100,7 @@ class SettingRow(QWidget):
             self._value = value
             show_value(self.editor, value)
             self.show_problem("")
-        self._differs.setVisible(self._resets and value != self._field.default)
+        self._changed_mark.setVisible(self._resets and value != self._field.default)
 
     def show_note(self, text: str) -> None:
         """Show why the setting has no effect on this computer; "" hides the note."""
@@ -109,29 +112,29 @@ class SettingRow(QWidget):
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
 
-    def _mark(self, name_of: str) -> FlowRow:
+    def _mark(self, title: str) -> FlowRow:
         """Return the mark for a value that is not the default, with a button to reset it."""
         reset = LabelledButton("again", self.tr("Reset"), f"reset-{self._name}", look="link")
-        reset.setAccessibleName(self.tr("Reset {title}").format(title=name_of))
+        reset.setAccessibleName(self.tr("Reset {title}").format(title=title))
         reset.clicked.connect(self._reset)
-        differs = FlowRow(Label(self.tr("Changed"), "small", name=f"differs-{self._name}"), reset)
+        mark = FlowRow(Label(self.tr("Changed"), "small", name=f"differs-{self._name}"), reset)
         if not self._resets or self._value == self._field.default:
-            differs.hide()
-        return differs
+            mark.hide()
+        return mark
 
     def _reset(self) -> None:
         # The button is about to be hidden, and the focus would move to an arbitrary widget.
         self.editor.setFocus()
         self.changed.emit(self._name, self._field.default)
 
-    def _take(self, value: object) -> None:
+    def _report_change(self, value: object) -> None:
         self._value = value
         self.changed.emit(self._name, value)
 
     def _arrange(self) -> None:
         direction = QBoxLayout.Direction
-        small = isinstance(self.editor, QCheckBox)  # a switch is small enough for any width
-        beside = small or (
-            self.width() >= scaled(_BESIDE) and not isinstance(self.editor, LongText)
+        is_small = isinstance(self.editor, QCheckBox)  # a switch is small enough for any width
+        is_beside = is_small or (
+            self.width() >= scaled(_WIDTH_FOR_TWO_COLUMNS) and not isinstance(self.editor, LongText)
         )
-        self._across.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
+        self._across.setDirection(direction.LeftToRight if is_beside else direction.TopToBottom)

@@ -24,13 +24,13 @@ from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
-from app.settings.pages.setting_row import Maker, SettingRow
+from app.settings.pages.setting_row import EditorMaker, SettingRow
 from app.settings.presenters import SettingsService
 from app.settings.values.declared import SECTIONS
 from app.settings.values.fields import Settings, fields, section_of
 from engines.errors import UserError
 
-_BESIDE = 640
+_WIDTH_FOR_TWO_COLUMNS = 640
 """In pixels. From this width on the sections are beside the form, otherwise above it."""
 
 
@@ -41,8 +41,8 @@ class SettingsDialog(QDialog):
         self,
         settings: SettingsService,
         notes: Mapping[str, str],
-        ways: Mapping[str, tuple[str, Callable[[], object]]],
-        editors: Mapping[str, Maker],
+        links: Mapping[str, tuple[str, Callable[[], object]]],
+        editors: Mapping[str, EditorMaker],
         about: QWidget,
         about_words: str,
         parent: QWidget | None = None,
@@ -51,7 +51,7 @@ class SettingsDialog(QDialog):
 
         Args:
             notes: By a setting's name, why it has no effect on this computer; "" if it has.
-            ways: By a section's name, the text and the action of a button that leads to a page.
+            links: By a section's name, the text and the action of a button that opens a page.
             editors: By a setting's name, the function that creates its editor, for a setting whose
                 type does not determine one.
             about: The last section.
@@ -64,7 +64,7 @@ class SettingsDialog(QDialog):
         self.resize(800, 560)
         self._settings = settings
         self._notes = notes
-        self._ways = ways
+        self._links = links
         self._editors = editors
         self._rows: dict[str, SettingRow] = {}
         self._about = about
@@ -81,7 +81,7 @@ class SettingsDialog(QDialog):
         self._across.setSpacing(0)
         self._across.addWidget(self._side)
         self._across.addWidget(self._area, 1)
-        self._sections.currentRowChanged.connect(self._go)
+        self._sections.currentRowChanged.connect(self._show_section)
         self._menu.activated.connect(self._sections.setCurrentRow)
         self._sections.setCurrentRow(0)
         self._arrange()
@@ -106,6 +106,7 @@ class SettingsDialog(QDialog):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Move the sections beside or above the form."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -135,10 +136,10 @@ class SettingsDialog(QDialog):
         self._parts = [*(self._part(section, values) for section in SECTIONS), self._about]
         for part in self._parts:
             column.addWidget(part)
-        self._nothing = Label(
+        self._no_match = Label(
             self.tr("No setting matches. Try another word."), "muted", name="noSetting", wrap=True
         )
-        column.addWidget(self._nothing)
+        column.addWidget(self._no_match)
         column.addStretch(1)
         area = self._area
         area.setObjectName("settingsArea")
@@ -156,8 +157,8 @@ class SettingsDialog(QDialog):
         column.addWidget(self._head(section))
         for name, field in fields().items():
             if section_of(field) == section and field.in_form:
-                make = self._editors.get(name)
-                row = SettingRow(name, field, values[name], make=make, resets=True)
+                make_editor = self._editors.get(name)
+                row = SettingRow(name, field, values[name], make=make_editor, resets=True)
                 row.changed.connect(self._change)
                 row.show_note(self._notes.get(name, ""))
                 self._rows[name] = row
@@ -166,12 +167,12 @@ class SettingsDialog(QDialog):
 
     def _head(self, section: str) -> QWidget:
         head = FlowRow(Label(translated(section), "title"))
-        if section in self._ways:
-            words, go = self._ways[section]
-            way = LabelledButton("forward", words, f"way-{section.lower()}")
-            way.clicked.connect(self.accept)
-            way.clicked.connect(lambda: go())  # noqa: PLW0108 - `clicked` would pass an argument
-            head.add(way)
+        if section in self._links:
+            text, open_page = self._links[section]
+            button = LabelledButton("forward", text, f"way-{section.lower()}")
+            button.clicked.connect(self.accept)
+            button.clicked.connect(lambda: open_page())  # noqa: PLW0108 - `clicked` would pass an argument
+            head.add(button)
         return head
 
     def _change(self, name: str, value: object) -> None:
@@ -188,7 +189,7 @@ class SettingsDialog(QDialog):
         for name, row in self._rows.items():
             row.show_value(values[name])
 
-    def _go(self, number: int) -> None:
+    def _show_section(self, number: int) -> None:
         self._menu.setCurrentIndex(number)
         if self._search.text():
             self._search.clear()
@@ -198,25 +199,27 @@ class SettingsDialog(QDialog):
 
     def _filter(self, words: str) -> None:
         """Show the chosen section or, while searching, all rows that contain all the words."""
-        wanted = words.lower().split()
-        found = {
-            name for name, row in self._rows.items() if all(word in row.words for word in wanted)
+        searched = words.lower().split()
+        matches = {
+            name for name, row in self._rows.items() if all(word in row.words for word in searched)
         }
         for name, row in self._rows.items():
-            row.setVisible(name in found)
-        sections = {section_of(fields()[name]) for name in found}
-        about = all(word in self._about_words for word in wanted)
+            row.setVisible(name in matches)
+        sections = {section_of(fields()[name]) for name in matches}
+        about_matches = all(word in self._about_words for word in searched)
         for number, part in enumerate(self._parts):
-            its = sections.__contains__(SECTIONS[number]) if number < len(SECTIONS) else about
-            part.setVisible(its if wanted else number == self._sections.currentRow())
-        self._nothing.setVisible(bool(wanted) and not found and not about)
+            is_match = (
+                sections.__contains__(SECTIONS[number]) if number < len(SECTIONS) else about_matches
+            )
+            part.setVisible(is_match if searched else number == self._sections.currentRow())
+        self._no_match.setVisible(bool(searched) and not matches and not about_matches)
 
     def _arrange(self) -> None:
         """Put the sections beside the form, or above it if there is no room."""
-        beside = self.width() >= scaled(_BESIDE)
+        is_beside = self.width() >= scaled(_WIDTH_FOR_TWO_COLUMNS)
         direction = QBoxLayout.Direction
         first, second = direction.LeftToRight, direction.TopToBottom
-        self._across.setDirection(first if beside else second)
-        self._side.box.setDirection(second if beside else first)
-        self._sections.setVisible(beside)
-        self._menu.setVisible(not beside)
+        self._across.setDirection(first if is_beside else second)
+        self._side.box.setDirection(second if is_beside else first)
+        self._sections.setVisible(is_beside)
+        self._menu.setVisible(not is_beside)

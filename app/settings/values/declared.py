@@ -1,4 +1,4 @@
-"""Declares a setting: its place in the form, its texts and limits, and its default."""
+"""The declaration of a setting: its place in the form, its texts and limits, and its default."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ def setting(
     title: str,
     description: str,
     *,
-    also: str = "",
+    keywords: str = "",
     unit: str = "",
-    lowest: str = "",
+    lowest_label: str = "",
     multiline: bool = False,
     in_form: bool = True,
-    if_lost: Any = None,
+    safe_value: Any = None,
     **limits: float,
 ) -> Any:
-    """Declare a setting as a field of a dataclass; copy a dict default for each object."""
+    """Declare a setting as a field of a dataclass; `SettingField` explains the arguments.
+
+    A default that is a dict is copied for each object.
+    """
     words = {"section": section, "title": title, "description": description}
-    words |= {"also": also, "unit": unit, "lowest": lowest}
-    kind = {"multiline": multiline, "in_form": in_form, "if_lost": if_lost}
+    words |= {"keywords": keywords, "unit": unit, "lowest_label": lowest_label}
+    kind = {"multiline": multiline, "in_form": in_form, "safe_value": safe_value}
     metadata = {**words, **kind, **limits}
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=metadata)

@@ -16,24 +16,24 @@ class EngineSettings:
         "auto",
         "Engines",
         "Engine",
-        "For a model that both engines have. Auto goes by speeds measured here, chats at once and "
-        "the context.",
-        also="backend llama.cpp vllm",
+        "For models that both engines can run. Auto decides by speeds measured here, the number of "
+        "chats at once and the context.",
+        keywords="backend llama.cpp vllm",
     )
     devices: str = setting(
         "",
         "Engines",
         "Devices for llama.cpp",
         "Their names from the list of devices, separated by commas. Empty uses all that work.",
-        also="gpu cuda vulkan card",
+        keywords="gpu cuda vulkan card",
     )
     experts_in_ram: int = setting(
         -1,
         "Engines",
         "Layers with experts in RAM",
         "For a mixture of experts that is too large for the graphics card.",
-        also="moe gpu offload memory",
-        lowest="Automatic",
+        keywords="moe gpu offload memory",
+        lowest_label="Automatic",
         ge=-1,
         le=10000,
     )
@@ -41,9 +41,9 @@ class EngineSettings:
         0,
         "Engines",
         "Answers at once with llama.cpp",
-        "Each takes memory for a context of its own. Automatic is as many as take little.",
-        also="parallel concurrent slots",
-        lowest="Automatic",
+        "Each needs memory for its own context. Automatic allows as many as need little memory.",
+        keywords="parallel concurrent slots",
+        lowest_label="Automatic",
         ge=0,
         le=64,
     )
@@ -52,7 +52,7 @@ class EngineSettings:
         "Engines",
         "Answers at once with vLLM",
         "They share the memory for contexts.",
-        also="parallel concurrent",
+        keywords="parallel concurrent",
         ge=1,
         le=256,
     )
@@ -61,9 +61,9 @@ class EngineSettings:
         "Engines",
         "Graphics memory for vLLM",
         "Share of the card’s memory. Automatic takes what the model and its chats need.",
-        also="gpu vram",
+        keywords="gpu vram",
         unit="%",
-        lowest="Automatic",
+        lowest_label="Automatic",
         ge=0,
         le=98,
     )
@@ -71,11 +71,11 @@ class EngineSettings:
         0,
         "Engines",
         "Weights of vLLM in RAM",
-        "On each card. For a model larger than the card; these weights cross to it for each token, "
-        "so answers are much slower.",
-        also="cpu offload memory",
+        "On each card, for a model larger than the card. These weights are copied to it for each "
+        "token, so answers are much slower.",
+        keywords="cpu offload memory",
         unit="GB",
-        lowest="None",
+        lowest_label="None",
         ge=0,
         le=1000,
     )
@@ -83,11 +83,11 @@ class EngineSettings:
         0,
         "Engines",
         "Tokens that vLLM reads at once",
-        "Of long prompts (chunked prefill). More reads faster, takes graphics memory, and holds up "
-        "other answers.",
-        also="batch prefill prompt",
+        "For long prompts (chunked prefill). More tokens are read faster, but take graphics memory "
+        "and delay other answers.",
+        keywords="batch prefill prompt",
         unit="tokens",
-        lowest="Automatic",
+        lowest_label="Automatic",
         ge=0,
         le=65536,
     )
@@ -95,32 +95,32 @@ class EngineSettings:
         True,
         "Engines",
         "Prefix cache of vLLM",
-        "Chats go on without being read again, from memory that is free. Without it, nobody can "
-        "tell by the speed what others have asked.",
-        also="cache prompt privacy",
+        "Chats continue without being read again, as long as memory is free. Without it, nobody "
+        "can tell from the speed what others have asked.",
+        keywords="cache prompt privacy",
     )
     vllm_pictures: bool = setting(
         False,
         "Engines",
         "Pictures in vLLM",
-        "Lets models that see be shown pictures there. It takes more graphics memory, and a longer "
-        "start.",
-        also="vision image multimodal",
+        "Lets models that can see use pictures in vLLM. This takes more graphics memory and a "
+        "longer start.",
+        keywords="vision image multimodal",
     )
     vllm_sounds: bool = setting(
         False,
         "Engines",
         "Sounds in vLLM",
-        "Lets models that hear be played sounds there. It takes more graphics memory, and a longer "
-        "start.",
-        also="audio hearing speech multimodal",
+        "Lets models that can hear use sounds in vLLM. This takes more graphics memory and a "
+        "longer start.",
+        keywords="audio hearing speech multimodal",
     )
     vllm_cards: int = setting(
         1,
         "Engines",
         "Cards that share each layer",
-        "Cuts the model over several equal cards (tensor parallel).",
-        also="gpu multi tensor parallel",
+        "Splits the model across several equal cards (tensor parallel).",
+        keywords="gpu multi tensor parallel",
         ge=1,
         le=64,
     )
@@ -128,8 +128,8 @@ class EngineSettings:
         1,
         "Engines",
         "Computers that share the layers",
-        "Over Ray, which must run on each of them; 1 is only this computer.",
-        also="cluster ray pipeline",
+        "Uses Ray, which must run on each of them; 1 means this computer alone.",
+        keywords="cluster ray pipeline",
         ge=1,
         le=64,
     )
@@ -138,9 +138,9 @@ class EngineSettings:
         "Engines",
         "Tokens drafted ahead by vLLM",
         "With MTP. Automatic uses what the model’s makers recommend. A change restarts vLLM.",
-        also="mtp speculative draft",
+        keywords="mtp speculative draft",
         unit="tokens",
-        lowest="Automatic",
+        lowest_label="Automatic",
         ge=0,
         le=8,
     )
@@ -151,7 +151,7 @@ class EngineSettings:
         "One per line: a name, an equals sign and the adapter’s folder for vLLM, or its GGUF file "
         "for llama.cpp. They take memory; the first one restarts vLLM, and a change loads a model "
         "in llama.cpp again.",
-        also="fine-tune lora peft",
+        keywords="fine-tune lora peft",
         multiline=True,
     )
     adapter: str = setting(
@@ -159,17 +159,17 @@ class EngineSettings:
         "Engines",
         "LoRA adapter",
         "The name of one of the adapters, or empty for none. Can differ per chat and assistant.",
-        also="fine-tune lora peft",
+        keywords="fine-tune lora peft",
     )
     vllm_idle: int = setting(
         30,
         "Engines",
         "Stop vLLM when idle",
-        "After this long without an answer, to free its memory. It stays as long after a command "
-        "in a terminal; where this is Never, it ends with the command.",
-        also="unload sleep memory",
+        "After this time without an answer, to free its memory. vLLM also stays this long after a "
+        "command in a terminal; with Never, it ends with the command.",
+        keywords="unload sleep memory",
         unit="min",
-        lowest="Never",
+        lowest_label="Never",
         ge=0,
         le=10000,
     )

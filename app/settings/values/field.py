@@ -1,4 +1,4 @@
-"""Describes a setting (type, limits and texts) and reads a value as its type."""
+"""A setting's type, limits and texts, and reading a value as its type."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class SettingField:
 
     Attributes:
         annotation: A Literal, bool, int, float, str or dict[str, str].
-        also: Further words by which the search finds it.
+        keywords: More words by which the search in the dialog finds it.
         unit: The unit of a number.
-        lowest: The meaning of the smallest number, such as “Automatic”.
+        lowest_label: The meaning of the smallest number, such as “Automatic”.
         multiline: Whether a text can have several lines.
         in_form: Whether it is a row of the settings dialog, or is edited elsewhere.
-        if_lost: The safe value, for a file that cannot be read; None if the default is safe.
+        safe_value: The value for a file that cannot be read; None if the default is safe.
         ge, gt, le: Limits of a number: at least, more than, at most. None for no limit.
     """
 
@@ -34,20 +34,20 @@ class SettingField:
     section: str
     title: str
     description: str
-    also: str = ""
+    keywords: str = ""
     unit: str = ""
-    lowest: str = ""
+    lowest_label: str = ""
     multiline: bool = False
     in_form: bool = True
-    if_lost: Any = None
+    safe_value: Any = None
     ge: float | None = None
     gt: float | None = None
     le: float | None = None
 
     @property
-    def without_value(self) -> Any:
+    def fallback(self) -> Any:
         """The value to use if the stored one cannot be read."""
-        return self.default if self.if_lost is None else self.if_lost
+        return self.default if self.safe_value is None else self.safe_value
 
     def read(self, value: object) -> Any:
         """Read a value as this setting's type; text is accepted for every type.
@@ -56,34 +56,35 @@ class SettingField:
         """
         kind = self.annotation
         if get_origin(kind) is Literal:
-            return _choice(get_args(kind), value)
+            return _read_choice(get_args(kind), value)
         if get_origin(kind) is dict:
-            return _words(value)
+            return _read_texts(value)
         if kind is bool:
-            return _switch(value)
+            return _read_bool(value)
         if kind in (int, float):
-            return self._within(_whole(value) if kind is int else _number(value))
+            return self._require_limits(_read_whole(value) if kind is int else _read_number(value))
         if not isinstance(value, str) or not _is_text(value):
-            raise ValueError(N_("It should be text, without a NUL or half a character"))
+            raise ValueError(N_("It should be text without NUL or incomplete characters"))
         return value
 
-    def _within(self, number: float) -> float:
+    def _require_limits(self, number: float) -> float:
+        """Return a number. Raises ValueError if it is outside the limits."""
         if self.ge is not None and number < self.ge:
-            raise ValueError(N_("It should be at least {ge}", ge=f"{self.ge:g}"))
+            raise ValueError(N_("It should be at least {limit}", limit=f"{self.ge:g}"))
         if self.gt is not None and number <= self.gt:
-            raise ValueError(N_("It should be more than {gt}", gt=f"{self.gt:g}"))
+            raise ValueError(N_("It should be more than {limit}", limit=f"{self.gt:g}"))
         if self.le is not None and number > self.le:
-            raise ValueError(N_("It should be at most {le}", le=f"{self.le:g}"))
+            raise ValueError(N_("It should be at most {limit}", limit=f"{self.le:g}"))
         return number
 
 
-def _choice(words: tuple[str, ...], value: object) -> str:
-    if isinstance(value, str) and value in words:
+def _read_choice(choices: tuple[str, ...], value: object) -> str:
+    if isinstance(value, str) and value in choices:
         return value
-    raise ValueError(N_("It should be one of: {choices}", choices=", ".join(words)))
+    raise ValueError(N_("It should be one of: {choices}", choices=", ".join(choices)))
 
 
-def _switch(value: object) -> bool:
+def _read_bool(value: object) -> bool:
     if isinstance(value, bool):
         return value
     word = str(value).strip().lower()
@@ -92,14 +93,14 @@ def _switch(value: object) -> bool:
     raise ValueError(N_("It should be true or false"))
 
 
-def _whole(value: object) -> int:
-    number = _number(value)
+def _read_whole(value: object) -> int:
+    number = _read_number(value)
     if number != int(number):
         raise ValueError(N_("It should be a whole number"))
     return int(number)
 
 
-def _number(value: object) -> float:
+def _read_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(N_("It should be a number"))
     try:
@@ -111,17 +112,17 @@ def _number(value: object) -> float:
     return number
 
 
-def _words(value: object) -> dict[str, str]:
+def _read_texts(value: object) -> dict[str, str]:
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
             raise ValueError(N_('It should be written like {"name": "text"}')) from None
     if isinstance(value, Mapping) and all(
-        isinstance(word, str) and _is_text(word) for pair in value.items() for word in pair
+        isinstance(text, str) and _is_text(text) for pair in value.items() for text in pair
     ):
         return dict(value)
-    raise ValueError(N_("It should be a list of names with a text each"))
+    raise ValueError(N_("It should be a list of names, each with a text"))
 
 
 def _is_text(value: str) -> bool:
@@ -129,4 +130,4 @@ def _is_text(value: str) -> bool:
 
     No file's name can have a NUL. Python uses surrogates for bytes that it cannot decode.
     """
-    return "\0" not in value and not any("\ud800" <= it <= "\udfff" for it in value)
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)

@@ -1,4 +1,4 @@
-"""Every setting of Hearth, one field each, from which form, command line and file follow.
+"""Every setting of Hearth as one field; the form, the command line and the file use these.
 
 To add a setting, add a field with a title, a description and its section; nothing else. The fields
 of the engines are in `engines.py`, those of the server in `server.py`. A renamed setting is listed
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from engines.types import KvType, Sampling
 
 RENAMED: dict[str, str] = {}
-_SHOWN: Final = {"compact": "Summarise", "link": N_("Use in place"), "usual": "Normal"}
-"""Values that the form shows with other words than those stored."""
+_DISPLAY_TEXTS: Final = {"compact": "Summarise", "link": N_("Use in place"), "usual": "Normal"}
+"""Values that the form shows in other words than the stored ones."""
 
 
 @dataclass(frozen=True)
@@ -38,28 +38,28 @@ class Settings(EngineSettings, ServerSettings):
         "Appearance",
         "Language",
         "Takes effect after a restart.",
-        also="sprache english deutsch german translation",
+        keywords="sprache english deutsch german translation",
     )
     theme: Literal["system", "light", "dark"] = setting(
         "system",
         "Appearance",
         "Theme",
-        "Light, dark, or as the system.",
-        also="dark mode light colour color appearance night",
+        "Light, dark, or like the system.",
+        keywords="dark mode light colour color appearance night",
     )
     contrast: Literal["system", "usual", "high"] = setting(
         "system",
         "Appearance",
         "Contrast",
         "High makes text and edges stand out.",
-        also="accessibility visibility borders",
+        keywords="accessibility visibility borders",
     )
     zoom: int = setting(
         100,
         "Appearance",
         "Zoom",
         "For the whole window. Ctrl and + or - also change it.",
-        also="scale size bigger larger smaller",
+        keywords="scale size bigger larger smaller",
         unit="%",
         ge=60,
         le=200,
@@ -69,14 +69,14 @@ class Settings(EngineSettings, ServerSettings):
         "Appearance",
         "Motion",
         "Reduced turns off movement, fading and blinking.",
-        also="animation accessibility",
+        keywords="animation accessibility",
     )
     text_size: int = setting(
         14,
         "Appearance",
         "Text size",
         "For messages.",
-        also="font size bigger larger letters",
+        keywords="font size bigger larger letters",
         unit="px",
         ge=10,
         le=32,
@@ -86,63 +86,63 @@ class Settings(EngineSettings, ServerSettings):
         "Appearance",
         "Long lines of code",
         "Wrap them, or scroll sideways to see their end.",
-        also="code wrap scroll overflow",
+        keywords="code wrap scroll overflow",
     )
     announce: bool = setting(
         True,
         "Appearance",
         "Let screen readers read answers",
-        "Sentence by sentence, and when one is done, stopped or has failed.",
-        also="accessibility voice orca nvda",
+        "Sentence by sentence, and when an answer is done, was stopped or has failed.",
+        keywords="accessibility voice orca nvda",
     )
     send_with: Literal["enter", "ctrl+enter"] = setting(
         "enter",
         "Appearance",
         "Send with",
         "The other key starts a new line.",
-        also="enter return key ctrl line break",
+        keywords="enter return key ctrl line break",
     )
     notify: bool = setting(
         False,
         "Desktop",
         "Notify when an answer is done",
         "After a longer answer, when you are in another window.",
-        also="notification alert",
+        keywords="notification alert",
     )
     notify_text: bool = setting(
         False,
         "Desktop",
         "Show its first words",
         "Otherwise the notification contains neither the answer nor the chat’s title.",
-        also="notification preview privacy",
+        keywords="notification preview privacy",
     )
     tray: bool = setting(
         False,
         "Desktop",
         "Icon in the tray",
         "Ask a question from it while the window is closed.",
-        also="background icon taskbar",
+        keywords="background icon taskbar",
     )
     close_to_tray: bool = setting(
         False,
         "Desktop",
         "Keep running in the tray",
         "When the window is closed. Quit in the icon’s menu always quits.",
-        also="background close quit minimise",
+        keywords="background close quit minimise",
     )
     quick_ask_keys: str = setting(
         "",
         "Desktop",
         "Quick ask from anywhere",
         "Keys that open the small window from any program, such as Ctrl+Alt+H.",
-        also="hotkey global shortcut keyboard",
+        keywords="hotkey global shortcut keyboard",
     )
     menu_bar: bool = setting(
         False,
         "Desktop",
         "Menu bar",
         "All commands in menus above the window. On macOS they are at the top of the screen.",
-        also="menus commands",
+        keywords="menus commands",
     )
     shortcuts: dict[str, str] = setting(  # noqa: RUF009 - a new dict for each object
         {},
@@ -156,7 +156,7 @@ class Settings(EngineSettings, ServerSettings):
         "Assistant",
         "System prompt",
         "Who the assistant is and how it answers. Sent with every chat.",
-        also="instructions persona custom role",
+        keywords="instructions persona custom role",
         multiline=True,
     )
     temperature: float = setting(
@@ -164,7 +164,7 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Temperature",
         "0 always takes the likeliest word; higher is more varied.",
-        also="creativity randomness sampling",
+        keywords="creativity randomness sampling",
         ge=0.0,
         le=5.0,
     )
@@ -173,8 +173,8 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Top-k",
         "Draws from this many of the likeliest tokens.",
-        also="sampling",
-        lowest="Off",
+        keywords="sampling",
+        lowest_label="Off",
         ge=0,
         le=1000,
     )
@@ -183,7 +183,7 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Top-p",
         "Draws from the likeliest tokens that make up this share; 1 is off.",
-        also="sampling nucleus",
+        keywords="sampling nucleus",
         ge=0.0,
         le=1.0,
     )
@@ -192,8 +192,8 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Min-p",
         "Leaves out tokens below this share of the likeliest one.",
-        also="sampling",
-        lowest="Off",
+        keywords="sampling",
+        lowest_label="Off",
         ge=0.0,
         le=1.0,
     )
@@ -202,7 +202,7 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Repeat penalty",
         "Makes words that were just used less likely; 1 is off.",
-        also="repetition sampling",
+        keywords="repetition sampling",
         gt=0.0,
         le=10.0,
     )
@@ -211,9 +211,9 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Longest answer",
         "Ends an answer after this many tokens.",
-        also="length limit maximum tokens",
+        keywords="length limit maximum tokens",
         unit="tokens",
-        lowest="No limit",
+        lowest_label="No limit",
         ge=0,
         le=1000000,
     )
@@ -222,23 +222,23 @@ class Settings(EngineSettings, ServerSettings):
         "Answers",
         "Think first",
         "For models that can be asked to reason before they answer. Can differ per chat.",
-        also="reasoning",
+        keywords="reasoning",
     )
     effort: Literal["model", "minimal", "low", "medium", "high", "max"] = setting(
         "model",
         "Answers",
         "Thinking effort",
         "How hard a model reasons, if it has such levels.",
-        also="reasoning",
+        keywords="reasoning",
     )
     thinking_budget: int = setting(
         0,
         "Answers",
         "Longest thinking",
         "Ends the thinking after this many tokens and begins the answer.",
-        also="reasoning limit budget",
+        keywords="reasoning limit budget",
         unit="tokens",
-        lowest="No limit",
+        lowest_label="No limit",
         ge=0,
         le=1000000,
     )
@@ -246,31 +246,31 @@ class Settings(EngineSettings, ServerSettings):
         True,
         "Answers",
         "End answers that repeat themselves",
-        "Where the same words come again and again. You can go on with such an answer.",
-        also="loop endless circles repeat",
+        "Stops when the same words come again and again. You can continue such an answer.",
+        keywords="loop endless circles repeat",
     )
     overflow: Literal["leave_out", "compact", "stop"] = setting(
         "leave_out",
         "Answers",
         "When a chat outgrows the context",
         "Leave out its oldest messages, summarise them, or send nothing. Can differ per chat.",
-        also="full compact summary long",
+        keywords="full compact summary long",
     )
     model: str = setting(
         "starter",
         "Model",
         "Model",
-        "Answers new chats.",
-        also="llm default",
+        "The model that answers new chats.",
+        keywords="llm default",
     )
     context: int = setting(
         0,
         "Model",
         "Context",
         "How much of a chat the model sees.",
-        also="memory window length tokens",
+        keywords="memory window length tokens",
         unit="tokens",
-        lowest="Automatic",
+        lowest_label="Automatic",
         ge=0,
         le=10000000,
     )
@@ -279,8 +279,8 @@ class Settings(EngineSettings, ServerSettings):
         "Model",
         "Layers on the graphics card",
         "0 keeps the model on the processor.",
-        also="gpu vram offload cuda",
-        lowest="Automatic",
+        keywords="gpu vram offload cuda",
+        lowest_label="Automatic",
         ge=-1,
         le=10000,
     )
@@ -289,7 +289,7 @@ class Settings(EngineSettings, ServerSettings):
         "Model",
         "More folders with models",
         "One per line. Hearth lists the models in them and changes nothing there.",
-        also="path directory gguf",
+        keywords="path directory gguf",
         multiline=True,
     )
     adding: Literal["ask", "link", "copy"] = setting(
@@ -297,15 +297,15 @@ class Settings(EngineSettings, ServerSettings):
         "Model",
         "Adding a model file",
         "Use it where it is, or copy it into Hearth’s folder.",
-        also="import gguf file",
+        keywords="import gguf file",
     )
     threads: int = setting(
         0,
         "Model",
         "Processor threads",
         "How many threads a model uses.",
-        also="cpu cores",
-        lowest="Automatic",
+        keywords="cpu cores",
+        lowest_label="Automatic",
         ge=0,
         le=1024,
     )
@@ -314,20 +314,20 @@ class Settings(EngineSettings, ServerSettings):
         "Model",
         "KV cache",
         "q8_0 halves the memory of a long context, at almost no loss.",
-        also="quantisation memory q8 f16",
+        keywords="quantisation memory q8 f16",
     )
     mtp: Literal["off", "auto", "on"] = setting(
         "auto",
         "Speed",
         "Multi-token prediction",
         "For new chats. Auto guesses words ahead where that is faster; the answers are the same.",
-        also="mtp speculative decoding draft faster speed",
+        keywords="mtp speculative decoding draft faster speed",
     )
     draft_model: str = setting(
         "",
         "Speed",
         "Draft model",
-        "A smaller model with the same vocabulary that guesses ahead. Empty is what was made for "
+        "A smaller model with the same vocabulary that guesses ahead. Empty uses the one made for "
         "the model.",
         in_form=False,
     )
@@ -335,9 +335,9 @@ class Settings(EngineSettings, ServerSettings):
         "",
         "Answers",
         "Embedding model",
-        "Finds passages of your files by their meaning. Empty is the best one that is here, off is "
-        "none.",
-        also="vectors knowledge collections documents semantic search",
+        "Finds passages in your files by their meaning. Empty uses the best one on this computer, "
+        "off uses none.",
+        keywords="vectors knowledge collections documents semantic search",
         in_form=False,
     )
     kv_memory: int = setting(
@@ -345,9 +345,9 @@ class Settings(EngineSettings, ServerSettings):
         "Speed",
         "Chats kept ready in memory",
         "These chats continue at once when you come back to them.",
-        also="cache ram kv",
+        keywords="cache ram kv",
         unit="MB",
-        lowest="Only the one in use",
+        lowest_label="Only the one in use",
         ge=0,
         le=1000000,
     )
@@ -356,9 +356,9 @@ class Settings(EngineSettings, ServerSettings):
         "Speed",
         "Chats kept ready on disk",
         "These chats continue at once after a restart. Takes effect after a restart.",
-        also="cache kv storage",
+        keywords="cache kv storage",
         unit="MB",
-        lowest="None",
+        lowest_label="None",
         ge=0,
         le=10000000,
     )
@@ -367,9 +367,9 @@ class Settings(EngineSettings, ServerSettings):
         "Downloads",
         "Speed limit",
         "For all downloads together.",
-        also="bandwidth throttle",
+        keywords="bandwidth throttle",
         unit="MB/s",
-        lowest="No limit",
+        lowest_label="No limit",
         ge=0.0,
         le=100000.0,
     )
@@ -378,7 +378,7 @@ class Settings(EngineSettings, ServerSettings):
         "Downloads",
         "Files at once",
         "Files that are downloaded at the same time.",
-        also="parallel simultaneous",
+        keywords="parallel simultaneous",
         ge=1,
         le=4,
     )
@@ -387,34 +387,34 @@ class Settings(EngineSettings, ServerSettings):
         "Privacy",
         "Stay offline",
         "Nothing connects to other computers, whatever you click.",
-        also="internet network connection airplane",
-        if_lost=True,
+        keywords="internet network connection airplane",
+        safe_value=True,
     )
     traces_endpoint: str = setting(
         "",
         "Privacy",
         "Send traces to",
         "Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and "
-        "the model’s name of each answer, never text. Empty sends nothing.",
-        also="opentelemetry otlp telemetry monitoring spans",
+        "the model’s name for each answer, never text. Empty sends nothing.",
+        keywords="opentelemetry otlp telemetry monitoring spans",
     )
     snapshots: int = setting(
         7,
         "Privacy",
         "Daily copies of your chats",
         "In the data folder, one a day. Deleted chats stay in older copies until they expire.",
-        also="backup restore",
-        lowest="None",
+        keywords="backup restore",
+        lowest_label="None",
         ge=0,
         le=366,
-        if_lost=366,
+        safe_value=366,
     )
     auto_titles: bool = setting(
         True,
         "Answers",
         "Titles by the model",
         "Names a new chat after its first answer. Your own titles are never changed.",
-        also="name rename",
+        keywords="name rename",
     )
 
     @property
@@ -447,7 +447,7 @@ class Settings(EngineSettings, ServerSettings):
         if isinstance(value, str) and not _is_utf8(value):
             raise SettingsInvalid(
                 N_("The value for {name} is not text.", name=name),
-                N_("Some of its bytes are not UTF-8, which the settings are kept in."),
+                N_("Some of its bytes are not UTF-8, and the settings are stored in UTF-8."),
                 N_("Set the terminal to UTF-8, and type or paste the value again."),
             )
         try:
@@ -460,24 +460,24 @@ class Settings(EngineSettings, ServerSettings):
             ) from None
 
     @classmethod
-    def of(cls, values: Mapping[str, object]) -> Understood:
+    def from_values(cls, values: Mapping[str, object]) -> ParsedSettings:
         """Read settings from values, with defaults for the rest; faults are not raised."""
-        read, unknown, faults = {}, {}, []
+        parsed, unknown, faults = {}, {}, []
         for name, value in values.items():
             if name not in fields():
                 unknown[name] = value
                 continue
             try:
-                read[name] = fields()[name].read(value)
+                parsed[name] = fields()[name].read(value)
             except ValueError as error:
-                read[name] = fields()[name].without_value
+                parsed[name] = fields()[name].fallback
                 faults.append(N_("{name}: {reason}", name=name, reason=error.args[0]))
-        return Understood(cls(**read), unknown, tuple(faults))
+        return ParsedSettings(cls(**parsed), unknown, tuple(faults))
 
     @classmethod
-    def lost(cls) -> Settings:
-        """Return the settings to use if the settings file cannot be read at all."""
-        return cls(**{name: field.without_value for name, field in fields().items()})
+    def safe(cls) -> Settings:
+        """Return the defaults, or safe values, for a settings file that cannot be read at all."""
+        return cls(**{name: field.fallback for name, field in fields().items()})
 
     def values(self) -> dict[str, object]:
         """Return the value of every setting, by name."""
@@ -490,7 +490,7 @@ class Settings(EngineSettings, ServerSettings):
         }
 
 
-class Understood(NamedTuple):
+class ParsedSettings(NamedTuple):
     """Settings read from values that can be unknown or invalid.
 
     Attributes:
@@ -509,10 +509,10 @@ def fields() -> Mapping[str, SettingField]:
     from app.settings.values.field import SettingField
     from engines.types import KvType
 
-    types, usual = get_type_hints(Settings, localns={"KvType": KvType}), Settings()
+    types, defaults = get_type_hints(Settings, localns={"KvType": KvType}), Settings()
     return {
-        known.name: SettingField(types[known.name], getattr(usual, known.name), **known.metadata)
-        for known in dataclass_fields(Settings)
+        field.name: SettingField(types[field.name], getattr(defaults, field.name), **field.metadata)
+        for field in dataclass_fields(Settings)
     }
 
 
@@ -526,10 +526,10 @@ def is_multiline(field: SettingField) -> bool:
     return field.multiline
 
 
-def shown(word: str) -> str:
+def display_text(word: str) -> str:
     """Return a setting's value as the form shows it, such as “Leave out”."""
-    if word in _SHOWN:
-        return _SHOWN[word]
+    if word in _DISPLAY_TEXTS:
+        return _DISPLAY_TEXTS[word]
     if word in PROPER_NAMES:
         return PROPER_NAMES[word]
     words = word.replace("_", " ")

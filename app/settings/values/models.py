@@ -1,4 +1,4 @@
-"""The settings of a model, and the order in which layers of settings apply: pure.
+"""The settings of a model, and the order in which layers of settings apply.
 
 The values for a question come first, then those of the chat, of its assistant, of the model, those
 the model was made for, and last those of the app.
@@ -21,10 +21,10 @@ ANSWERING: Final = (
 )  # fmt: skip
 THINKING: Final = ("thinking", "effort", "thinking_budget")
 ENGINE: Final = ("adapter",)
-OF_A_MODEL: Final = (*LOAD, *ANSWERING, *THINKING, *ENGINE)
+MODEL_SETTINGS: Final = (*LOAD, *ANSWERING, *THINKING, *ENGINE)
 """The settings that each model can have of its own; all of them are also in `Settings`."""
 
-NAMING: Final = ("model", "draft_model", "embedding_model")
+MODEL_NAME_SETTINGS: Final = ("model", "draft_model", "embedding_model")
 """The app's settings whose value is the name of a model."""
 
 _GUIDE: Final[Mapping[str, object]] = {
@@ -33,8 +33,8 @@ _GUIDE: Final[Mapping[str, object]] = {
 """The guide was trained to give one answer to a question, so sampling only harms it."""
 
 
-def made_for(*, builtin: bool) -> Mapping[str, object]:
-    """Return the settings that a model was made for, if they differ from the app's.
+def builtin_settings(*, builtin: bool) -> Mapping[str, object]:
+    """Return the settings that a model was trained for; none if the app's suit it.
 
     Args:
         builtin: Whether it is the built-in model.
@@ -53,24 +53,24 @@ def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:
     return replace(settings, **cast(Any, changes)) if changes else settings
 
 
-def checked(name: str, value: object) -> object:
+def parse_setting(name: str, value: object) -> object:
     """Read a model's own setting as its type. Raises NoSuchSetting or SettingsInvalid."""
-    if name not in OF_A_MODEL:
+    if name not in MODEL_SETTINGS:
         raise NoSuchSetting(
             N_("A model has no setting named “{name}”.", name=name),
             N_("It is not a setting that a model can have of its own."),
-            N_("These can be set: {of_a_model}.", of_a_model=", ".join(OF_A_MODEL)),
+            N_("These can be set: {names}.", names=", ".join(MODEL_SETTINGS)),
         )
     return getattr(Settings().changed(name, value), name)
 
 
-def valid(values: Mapping[str, object]) -> dict[str, object]:
+def valid_settings(values: Mapping[str, object]) -> dict[str, object]:
     """Return the stored values that are still allowed; a newer version can have narrower limits."""
-    found: dict[str, object] = {}
+    valid_values: dict[str, object] = {}
     for name, value in values.items():
-        if name in OF_A_MODEL and name in fields():
+        if name in MODEL_SETTINGS and name in fields():
             try:
-                found[name] = checked(name, value)
+                valid_values[name] = parse_setting(name, value)
             except SettingsInvalid:
                 continue
-    return found
+    return valid_values

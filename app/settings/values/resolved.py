@@ -1,4 +1,4 @@
-"""Resolves the settings of an answer from app, model, assistant, chat and message: pure.
+"""The settings of an answer, resolved from app, model, assistant, chat and message.
 
 A later layer overrides an earlier one. The model is determined first, because its own settings are
 the second layer.
@@ -23,20 +23,20 @@ class SettingLayers:
     Attributes:
         assistant, chat: These can set `model`, too.
         message: The settings requested for this message alone; they can set `model`, too.
-        usual: Whether the chat's model is just the default from when it began, not the user's
-            choice.
+        is_default_model: Whether the chat's model is the default from when the chat began, which
+            the user did not choose.
     """
 
     assistant: Mapping[str, object]
     chat: Mapping[str, object]
     message: Mapping[str, object]
-    usual: bool = False
+    is_default_model: bool = False
 
     @property
     def model(self) -> str | None:
         """The model that the last layer names; None leaves it to the settings."""
-        found = [it.get("model") for it in (self.assistant, self.chat, self.message)]
-        return next((str(model) for model in reversed(found) if model is not None), None)
+        models = [layer.get("model") for layer in (self.assistant, self.chat, self.message)]
+        return next((str(model) for model in reversed(models) if model is not None), None)
 
 
 NO_LAYERS = SettingLayers({}, {}, {})
@@ -44,7 +44,7 @@ NO_LAYERS = SettingLayers({}, {}, {})
 
 @dataclass(frozen=True)
 class ResolvedSettings:
-    """The settings that apply, and the source of each that is not from the app's settings."""
+    """The settings that apply, and the source of each one that is not the app's."""
 
     settings: Settings
     sources: Mapping[str, Source]
@@ -58,7 +58,7 @@ def resolve(
     settings: Settings,
     of_model: Callable[[str], Mapping[str, object]],
     layers: SettingLayers,
-    fallback: Callable[[str], str] = lambda usual: usual,
+    fallback: Callable[[str], str] = lambda model: model,
 ) -> ResolvedSettings:
     """Resolve the settings under these layers.
 

@@ -16,15 +16,15 @@ class ServerSettings:
         False,
         "Server",
         "Let other programs use your models",
-        "Editors and agents that speak OpenAI’s or Anthropic’s protocol, while Hearth is open.",
-        also="api openai anthropic serve local server endpoint",
+        "For editors and agents that speak OpenAI’s or Anthropic’s protocol, while Hearth is open.",
+        keywords="api openai anthropic serve local server endpoint",
     )
     server_port: int = setting(
         USUAL_PORT,
         "Server",
         "Port",
         "Programs find the server at this number.",
-        also="api address listen",
+        keywords="api address listen",
         ge=1,
         le=65535,
     )
@@ -33,17 +33,17 @@ class ServerSettings:
         "Server",
         "Further names of models",
         "For programs that insist on a name. One per line: the name, an equals sign and the model.",
-        also="alias gpt claude api",
+        keywords="alias gpt claude api",
         multiline=True,
     )
     server_idle: int = setting(
         30,
         "Server",
         "Unload models of programs",
-        "After this long without a request, where only programs have used the model.",
-        also="idle unload memory api",
+        "After this time without a request, if only programs have used the model.",
+        keywords="idle unload memory api",
         unit="min",
-        lowest="Never",
+        lowest_label="Never",
         ge=0,
         le=10000,
     )
@@ -53,15 +53,15 @@ class ServerSettings:
         "Sites that may ask",
         "Web pages of these addresses may use the server from a browser. One per line, such as "
         "https://chat.example.",
-        also="cors origin browser api",
+        keywords="cors origin browser api",
         multiline=True,
     )
     server_names: str = setting(
         "",
         "Server",
         "Names of this computer",
-        "Under which programs call the server, besides its addresses. One per line.",
-        also="host hostname dns api",
+        "Programs can call the server by these names, besides its addresses. One per line.",
+        keywords="host hostname dns api",
         multiline=True,
     )
     server_expose: Reach = setting(  # noqa: RUF009 - a type of another module
@@ -69,7 +69,7 @@ class ServerSettings:
         "Server",
         "Who can connect",
         "Programs on this computer, or others on the network: encrypted or not.",
-        also="network lan expose share api",
+        keywords="network lan expose share api",
         in_form=False,
     )
     server_certificate: str = setting(
@@ -77,12 +77,12 @@ class ServerSettings:
         "Server",
         "Certificate",
         "For encrypted connections from the network: a file in PEM format.",
-        also="tls ssl https encryption api",
+        keywords="tls ssl https encryption api",
     )
     server_key: str = setting(
         "",
         "Server",
         "Key of the certificate",
         "A file in PEM format, without a password.",
-        also="tls ssl https encryption private api",
+        keywords="tls ssl https encryption private api",
     )

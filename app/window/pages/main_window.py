@@ -18,7 +18,7 @@ from app.window.values.window_state import WindowState
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from app.assistants.pages.prompt_use import PromptUse
+    from app.assistants.pages.prompt_insertion import PromptInsertion
     from app.chats.composer.pages.chat_collections import ChatCollections
     from app.chats.history.values.conversation import StoredMessage
     from app.chats.pages.assistant_controller import AssistantsController
@@ -78,7 +78,7 @@ class MainWindow(WindowFrame):
     assistants: AssistantsController
     scratch: ScratchController
     documents: ChatCollections
-    prompts: PromptUse
+    prompts: PromptInsertion
     desktop: Desktop
 
     def __init__(self, chats: Chats, settings: Settings) -> None:
@@ -231,7 +231,7 @@ class MainWindow(WindowFrame):
         return super().state()
 
     def _make_controllers(self, report: Report) -> None:
-        from app.assistants.pages.prompt_use import PromptUse
+        from app.assistants.pages.prompt_insertion import PromptInsertion
         from app.chats.composer.pages.chat_collections import ChatCollections
         from app.chats.pages.assistant_controller import AssistantsController
         from app.window.pages.download_notices import DownloadNotices
@@ -259,7 +259,7 @@ class MainWindow(WindowFrame):
             presenters.collections,
             partial(self.go_to, "documents"),
         )
-        self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
+        self.prompts = PromptInsertion(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)
         page.thinking.changed.connect(self._suggest)
         page.transcript.save.connect(

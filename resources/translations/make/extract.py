@@ -19,7 +19,7 @@ from app.assistants.values.suggested_assistants import SUGGESTED
 from app.models.discover.values.placing import Device
 from app.net.values.connections import Purpose
 from app.settings.values.declared import SECTIONS
-from app.settings.values.fields import fields, shown
+from app.settings.values.fields import display_text, fields
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -93,13 +93,19 @@ def _settings() -> Iterator[tuple[str, str]]:
     for section in SECTIONS:
         yield section, place
     for field in fields().values():
-        for text in (field.title, field.description, field.also, field.lowest, field.unit):
+        for text in (
+            field.title,
+            field.description,
+            field.keywords,
+            field.lowest_label,
+            field.unit,
+        ):
             if text:
                 yield text, place
         if get_origin(field.annotation) is Literal:
             for word in get_args(field.annotation):
-                if shown(str(word)) != str(word):
-                    yield shown(str(word)), place
+                if display_text(str(word)) != str(word):
+                    yield display_text(str(word)), place
 
 
 def _suggested() -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull
-from app.base.folder import DataFolder, explained
+from app.base.folder import DataFolder, as_user_errors
 
 
 def test_the_environment_chooses_the_folder(data_dir: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_each_error_of_the_system_has_its_own_words(number: int, kind: type[AppError]) -> None:
-    with pytest.raises(kind) as caught, explained(Path("somewhere")):
+    with pytest.raises(kind) as caught, as_user_errors(Path("somewhere")):
         raise OSError(number, os.strerror(number))
     assert type(caught.value) is kind
     assert all((caught.value.what, caught.value.why, caught.value.do))

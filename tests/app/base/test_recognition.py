@@ -185,7 +185,7 @@ def test_an_empty_name_is_no_folder(tmp_path: Path, option: tuple[str, ...]) -> 
     for words in ((*option, "settings", "list"), option):
         done = run(*words, here=tmp_path)
         assert done.returncode == 2, done.stderr
-        assert "no folder is named" in done.stderr
+        assert "the path of a folder is empty" in done.stderr
     assert seen(tmp_path) == before
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.base.records import inserting, record, replacing, row
+from app.base.records import from_row, insert_statement, to_row, upsert_clause
 
 
 @dataclass(frozen=True)
@@ -36,24 +36,24 @@ def db() -> Iterator[sqlite3.Connection]:
 
 
 def tools(db: sqlite3.Connection) -> list[Tool]:
-    return [record(Tool, it) for it in db.execute("SELECT * FROM tools ORDER BY position")]
+    return [from_row(Tool, it) for it in db.execute("SELECT * FROM tools ORDER BY position")]
 
 
 def test_a_record_comes_back_as_it_was(db: sqlite3.Connection) -> None:
-    db.execute(inserting("tools", Tool, position="7"), row(HAMMER))
+    db.execute(insert_statement("tools", Tool, position="7"), to_row(HAMMER))
     assert tools(db) == [HAMMER]
     assert db.execute("SELECT position FROM tools").fetchone()[0] == 7
 
 
 def test_a_record_with_the_same_id_takes_the_new_values(db: sqlite3.Connection) -> None:
-    add = inserting("tools", Tool, position="(SELECT COUNT(*) FROM tools)")
+    add = insert_statement("tools", Tool, position="(SELECT COUNT(*) FROM tools)")
     heavy = replace(HAMMER, name="Sledgehammer", weight=5.0)
     for it in (HAMMER, replace(HAMMER, id="2"), heavy):
-        db.execute(add + replacing(Tool), row(it))
+        db.execute(add + upsert_clause(Tool), to_row(it))
     assert tools(db) == [heavy, replace(HAMMER, id="2")]
 
 
 def test_a_second_record_with_the_same_id_is_refused(db: sqlite3.Connection) -> None:
-    db.execute(inserting("tools", Tool), row(HAMMER))
+    db.execute(insert_statement("tools", Tool), to_row(HAMMER))
     with pytest.raises(sqlite3.IntegrityError):
-        db.execute(inserting("tools", Tool), row(HAMMER))
+        db.execute(insert_statement("tools", Tool), to_row(HAMMER))

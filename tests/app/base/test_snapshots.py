@@ -110,7 +110,7 @@ def test_what_a_crash_has_left_goes_with_the_next_copy(snapshots: Snapshots) -> 
 
 
 def test_a_copy_that_is_cancelled_leaves_nothing(database: Database, tmp_path: Path) -> None:
-    snapshots = Snapshots(tmp_path / "snapshots", tmp_path / "chats.db", look_every=1)
+    snapshots = Snapshots(tmp_path / "snapshots", tmp_path / "chats.db", check_every=1)
     cancel = CancelToken()
     cancel.cancel()
     assert snapshots.take(NOON, 7, cancel) is None

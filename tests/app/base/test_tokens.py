@@ -59,7 +59,7 @@ def tokens(hub: Hub, ring: Ring) -> Tokens:
 
 
 def test_a_token_is_tested_and_kept(tokens: Tokens, hub: Hub) -> None:
-    kept = tokens.keep("hf", f"  {TOKEN}\n")
+    kept = tokens.save("hf", f"  {TOKEN}\n")
     assert (kept.account, kept.status.place, kept.why_untested) == ("ada", "keyring", None)
     assert hub.asked == [TOKEN]
     assert tokens.for_hub() == TOKEN
@@ -70,20 +70,20 @@ def test_a_token_is_tested_and_kept(tokens: Tokens, hub: Hub) -> None:
 
 def test_a_token_that_is_refused_is_not_kept(tokens: Tokens, ring: Ring) -> None:
     with pytest.raises(AppError, match="not known"):
-        tokens.keep("hf", "hf_wrong")
+        tokens.save("hf", "hf_wrong")
     assert ring.held == {}
     assert tokens.for_hub() is None
 
 
 def test_a_token_may_be_kept_untested(tokens: Tokens, hub: Hub) -> None:
-    kept = tokens.keep("hf", "hf_wrong", test=False)
+    kept = tokens.save("hf", "hf_wrong", test=False)
     assert (kept.account, hub.asked) == (None, [])
     assert tokens.for_hub() == "hf_wrong"
 
 
 def test_offline_it_is_kept_untested_and_told(tokens: Tokens, hub: Hub) -> None:
     hub.offline = True
-    kept = tokens.keep("hf", TOKEN)
+    kept = tokens.save("hf", TOKEN)
     assert kept.account is None
     assert "offline" in str(kept.why_untested)
     assert tokens.for_hub() == TOKEN
@@ -92,7 +92,7 @@ def test_offline_it_is_kept_untested_and_told(tokens: Tokens, hub: Hub) -> None:
 @pytest.mark.parametrize("text", ["", "  \n", "two words", "hf_\N{BULLET}", "hf_a\nb", "hf_\x7f"])
 def test_what_is_no_token_is_refused_unasked(tokens: Tokens, hub: Hub, text: str) -> None:
     with pytest.raises(TokenMalformed) as caught:
-        tokens.keep("hf", text)
+        tokens.save("hf", text)
     assert hub.asked == []
     assert text.strip() == "" or text.strip() not in str(caught.value)
 
@@ -107,7 +107,7 @@ def test_a_malformed_token_of_the_environment_is_told(
 
 
 def test_another_service_is_unknown(tokens: Tokens) -> None:
-    for call in (tokens.status, tokens.clear, lambda name: tokens.keep(name, TOKEN)):
+    for call in (tokens.status, tokens.clear, lambda name: tokens.save(name, TOKEN)):
         with pytest.raises(NoSuchService, match="hf"):
             call("github")
 
@@ -133,7 +133,7 @@ def test_without_a_keyring_it_holds_for_this_run(hub: Hub) -> None:
     keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]
     try:
         tokens = Tokens(Secrets(), hub.account_of)
-        assert tokens.keep("hf", TOKEN).status.place == "memory"
+        assert tokens.save("hf", TOKEN).status.place == "memory"
         assert tokens.for_hub() == TOKEN
     finally:
         keyring.set_keyring(before)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from app.base.folder import DataFolder
-from app.base.reports import explained, save_report
+from app.base.reports import as_user_error, save_report
 from app.cli.doctor import doctor
 from app.kit.terminal.output import Output
 from tests.support.paths import ROOT
@@ -60,7 +60,7 @@ def test_it_need_not_be_installed(data_dir: Path, capsys: pytest.CaptureFixture[
     said = found(data_dir, capsys)
     assert (said["state"], said["finding"]) == (
         "ok",
-        "not installed, and needed for checkpoints only",
+        "not installed; only checkpoints need it",
     )
 
 
@@ -164,9 +164,9 @@ def test_where_no_report_can_be_kept_it_is_said(
 ) -> None:
     (tmp_path / "data").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    said = explained(ValueError("x"), DataFolder(tmp_path / "data"))
+    said = as_user_error(ValueError("x"), DataFolder(tmp_path / "data"))
     assert "no report could be saved" in said.do
-    assert "report" not in explained(MemoryError(), DataFolder(tmp_path / "data")).do
+    assert "report" not in as_user_error(MemoryError(), DataFolder(tmp_path / "data")).do
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_where_no_report_can_be_kept_it_is_said(
     [
         ("absent", "Its library is not installed"),
         ("asks for more", "what it finds does not fit"),
-        ("cut off", "ends the process that loads it"),
+        ("cut off", "the process that loaded its library ended"),
     ],
 )
 def test_a_llama_cpp_that_does_not_fit_is_one_line_among_the_others(

@@ -225,7 +225,7 @@ def filled(hub: TestHub, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
             Assistant("abc123", "poet1", "s1 s2", "g1", settings={"temperature": 0.25})
         )
         app.api_keys.add("editor1", (), per_minute=30, at_once=2)
-        app.api_keys.note(
+        app.api_keys.record_use(
             ApiUse(time.time(), 1.5, "", "::1", 1, "POST", "/v1/m", "m1", 1200, 34, 50, 60, 401)
         )
 

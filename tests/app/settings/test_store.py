@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.base.errors import DiskFull
-from app.settings.store import FoundSettings, SettingsFile
+from app.settings.store import LoadedSettings, SettingsFile
 from app.settings.values import fields as settings_module
 from app.settings.values.fields import Settings
 
@@ -52,14 +52,14 @@ def test_a_file_that_cannot_be_read_is_told_and_kept(
 ) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(content)
-    found = SettingsFile(path).find()
+    found = SettingsFile(path).load()
     (fault,) = found.faults
     assert reason in fault.why
     assert found.settings == Settings(offline=True, snapshots=366), "it was not on the safe side"
     assert path.read_bytes() == content, "reading has changed it"
     SettingsFile(path).write(found.settings.changed("theme", "dark"))
     assert (tmp_path / "settings.json.damaged").read_bytes() == content
-    assert SettingsFile(path).find() == FoundSettings(
+    assert SettingsFile(path).load() == LoadedSettings(
         Settings(offline=True, snapshots=366, theme="dark"), {}, (), is_damaged=False
     )
 
@@ -75,9 +75,9 @@ def test_what_is_no_file_is_told_and_kept(tmp_path: Path, kind: str) -> None:
     else:
         path.symlink_to("settings.json" if kind == "loop" else "/dev/zero")
     file = SettingsFile(path)
-    assert len(file.find().faults) == 1
+    assert len(file.load().faults) == 1
     file.write(Settings(theme="dark"))
-    assert file.find() == FoundSettings(Settings(theme="dark"), {}, (), is_damaged=False)
+    assert file.load() == LoadedSettings(Settings(theme="dark"), {}, (), is_damaged=False)
     assert os.path.lexists(tmp_path / "settings.json.damaged")
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_file_is_told_and_kept(tmp_path: Path, kind: str) -> None:
         ('"shortcuts": [1]', "shortcuts"),
         ('"model_folders": "/a\\u0000b"', "model_folders"),
         ('"system_prompt": "\\ud800"', "system_prompt"),
-        ('"zoom": 120, "zoom": 110', "zoom: It is there twice"),
+        ('"zoom": 120, "zoom": 110', "zoom: It occurs twice"),
         ('"offline": "perhaps"', "offline"),
     ],
 )
@@ -105,7 +105,7 @@ def test_of_a_value_that_cannot_be_used_the_usual_holds_and_the_rest_stays(
     content = f'{{"text_size": 20, {line}}}'
     path.write_text(content)
     file = SettingsFile(path)
-    found = file.find()
+    found = file.load()
     (fault,) = found.faults
     assert reason in fault.why
     assert len(str(fault)) < 1000
@@ -113,7 +113,7 @@ def test_of_a_value_that_cannot_be_used_the_usual_holds_and_the_rest_stays(
     assert found.settings.offline == ("offline" in line), "what is not known is not allowed"
     file.write(found.settings)
     assert (tmp_path / "settings.json.damaged").read_text() == content
-    assert file.find().faults == ()
+    assert file.load().faults == ()
     assert file.read() == found.settings
 
 
@@ -122,7 +122,7 @@ def test_names_of_another_version_are_kept_and_told(tmp_path: Path) -> None:
     theirs = {"colour": {"of": ["red", None]}, "half": "\ud800"}
     path.write_text(json.dumps({"theme": "dark", **theirs}))
     file = SettingsFile(path)
-    found = file.find()
+    found = file.load()
     (fault,) = found.faults
     assert "colour" in fault.why
     assert found.settings == Settings(theme="dark")

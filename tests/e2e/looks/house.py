@@ -98,7 +98,9 @@ class House:
         settle()
 
     def set(self, **settings: object) -> None:
-        self.presenters.settings.know_models(lambda _: None)  # those of made servers are in no list
+        self.presenters.settings.set_model_check(
+            lambda _: None
+        )  # those of made servers are in no list
         for name, value in settings.items():
             self.presenters.settings.set(name, value)
         settle()

@@ -736,7 +736,7 @@ def programs(house: House) -> QWidget:
     house.until("apiCard")
     house.until_calm()
     card = house.part(ApiCard, "apiCard")
-    card.show_server(OPEN_SERVER, wanted=True, reach="network_unencrypted")
+    card.show_server(OPEN_SERVER, is_wanted=True, reach="network_unencrypted")
     card.show_clients(CLIENTS)
     card.show_uses(USES)
     house.window.header.show_exposed(True, encrypted=False)
@@ -749,7 +749,7 @@ def programs(house: House) -> QWidget:
 def no_server(house: House) -> None:
     house.window.header.show_exposed(False, encrypted=False)
     card = house.part(ApiCard, "apiCard")
-    card.show_server(ServerStatus(), wanted=False, reach="this_computer")
+    card.show_server(ServerStatus(), is_wanted=False, reach="this_computer")
     card.show_clients(())
     card.show_uses(())
 
@@ -759,7 +759,7 @@ def program_failed(house: House) -> QWidget:
     programs(house)
     house.window.header.show_exposed(False, encrypted=False)
     card = house.part(ApiCard, "apiCard")
-    card.show_server(ServerStatus(failure=PORT_TAKEN), wanted=True, reach="this_computer")
+    card.show_server(ServerStatus(failure=PORT_TAKEN), is_wanted=True, reach="this_computer")
     settle()
     return house.window
 

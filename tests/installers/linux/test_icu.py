@@ -36,16 +36,16 @@ TABLES = {"icudt73l/coll/de.res": b"d" * 20, "icudt73l/root.res": b"r" * 16}
 
 
 def test_an_archive_is_read_as_it_was_written() -> None:
-    whole = icu.written(HEADER, TABLES)
-    found = icu.read(b"code before it" + whole)
+    whole = icu.archive_of(HEADER, TABLES)
+    found = icu.tables_of(b"code before it" + whole)
     assert {name: data.rstrip(b"\0") for name, data in found.items()} == TABLES
     assert list(found) == sorted(TABLES)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF and no tables", b"\xda\x27\x14\0"])
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match="no library"):
-        icu.read(data)
+    with pytest.raises(ValueError, match="not a library"):
+        icu.tables_of(data)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_is_no_archive_is_refused(data: bytes) -> None:
     ],
 )
 def test_what_sorts_words_is_kept(name: str, kept: bool) -> None:
-    assert icu.is_kept(f"icudt73l/{name}") is kept
+    assert icu.is_needed(f"icudt73l/{name}") is kept
 
 
 def test_qts_own_sort_as_before(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from app import APP_ID
 from app.window.values.links import SCHEME
 from installers.macos import oldest
-from installers.macos.packages import add_what_tells
+from installers.macos.packages import add_documents
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "installers" / "macos"
@@ -123,7 +123,7 @@ def test_the_bill_of_materials_and_licences_go_into_the_app(app: Path, tmp_path:
     (bundle / "sbom.cdx.json").write_text("{}", encoding="utf-8")
     inside = app / "Contents" / "Resources"
     inside.mkdir()
-    add_what_tells(bundle, app)
+    add_documents(bundle, app)
     found = [it.relative_to(inside) for it in inside.rglob("*") if it.is_file()]
     assert sorted(found) == [licence, Path("sbom.cdx.json")]
 

@@ -1,4 +1,4 @@
-"""Measures MTP on this computer: the speed of each mode, and whether answers stay the same."""
+"""Measurements of MTP: the speed of each mode, and whether answers stay the same."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Work = tuple[int, str, int]
 """The number of a prompt, its text, and a depth."""
 
 
-class Starts:
+class RestartingMeasurement:
     """Measurements on an engine that must restart for each mode.
 
     Args:
@@ -53,26 +53,28 @@ class Starts:
         prompts = {number: text for number, text, _ in work}
         depths = sorted({depth for *_, depth in work})
         total = len(prompts) + len(work)
-        plain: dict[int, Answered] = {}
+        plain_answers: dict[int, Answered] = {}
         count = 0
         for depth in (0, *depths):
-            chosen = [it for it in work if it[2] == depth]
-            asked = {number: text for number, text, _ in chosen} if depth else prompts
+            items = [item for item in work if item[2] == depth]
+            prompts_here = {number: text for number, text, _ in items} if depth else prompts
             mode: MtpMode = "on" if depth else "off"
             starting = N_("starting with {depth} ahead", depth=depth) if depth else word("starting")
             yield BenchStep(count, total, starting)
             with self._lease(replace(settings, mtp=mode), depth or None) as model:
                 _require_drafts(model, depth)
-                for number, text in asked.items():
+                for number, text in prompts_here.items():
                     yield BenchStep(count, total, _prompt_words(number, len(prompts), depth))
                     answered = answer(model, text, mode, tokens, cancel)
                     if cancel.cancelled:
                         return
                     count += 1
                     if depth:
-                        yield PromptComparison(number, _check(plain[number], answered, depth))
+                        yield PromptComparison(
+                            number, _check(plain_answers[number], answered, depth)
+                        )
                     else:
-                        plain[number] = answered
+                        plain_answers[number] = answered
 
 
 def _prompt_words(number: int, count: int, depth: int) -> str:
@@ -94,12 +96,21 @@ def _check(plain: Answered, drafted: Answered, depth: int) -> MtpCheck:
 
     The number of equal tokens is estimated from the number of equal characters.
     """
-    same = plain.whole == drafted.whole
+    is_same = plain.whole == drafted.whole
     pairs = zip(plain.whole, drafted.whole, strict=False)
     shorter = min(len(plain.whole), len(drafted.whole))
-    alike = next((at for at, (one, other) in enumerate(pairs) if one != other), shorter)
-    tokens = plain.tokens if same else plain.tokens * alike // max(1, len(plain.whole))
-    return MtpCheck(same, tokens, depth, drafted.done.mtp.accepted)
+    equal_characters = next(
+        (
+            index
+            for index, (character, drafted_character) in enumerate(pairs)
+            if character != drafted_character
+        ),
+        shorter,
+    )
+    tokens = (
+        plain.tokens if is_same else plain.tokens * equal_characters // max(1, len(plain.whole))
+    )
+    return MtpCheck(is_same, tokens, depth, drafted.done.mtp.accepted)
 
 
 _WARM_UP = 16
@@ -132,8 +143,8 @@ class Bench:
         Args:
             modes: Each at most once; the others are compared with "off" if it is among them.
         """
-        with ExitStack() as lent:
-            model = lent.enter_context(
+        with ExitStack() as stack:
+            model = stack.enter_context(
                 self._lease(entry, replace(settings, mtp=modes[0]), progress, cancel)
             )
             modes, blocks = _blocks(modes, model.loaded.mtp_switch)
@@ -144,27 +155,27 @@ class Bench:
             count, total = 0, len(runs) * rounds
             for block in blocks:
                 if block is not blocks[0]:
-                    lent.close()
+                    stack.close()
                     yield BenchStep(
                         count, total, N_("starting again with MTP {mode}", mode=block[0])
                     )
-                    model = lent.enter_context(
+                    model = stack.enter_context(
                         self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
                     )
                 for mode in block:
                     answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
                 for number in range(rounds):
                     # The modes take turns to go first, so that none has a steady advantage.
-                    turn = number % len(block)
+                    first = number % len(block)
                     for kind in KINDS:
-                        for mode in (*block[turn:], *block[:turn]):
-                            what = N_(
+                        for mode in (*block[first:], *block[:first]):
+                            step = N_(
                                 "{kind}, MTP {mode}, round {round}",
                                 kind=KIND_WORDS[kind],
                                 mode=mode,
                                 round=number + 1,
                             )
-                            yield BenchStep(count, total, what)
+                            yield BenchStep(count, total, step)
                             run = answers(model, prompts[kind][0], mode, tokens, cancel)
                             if cancel.cancelled:
                                 return
@@ -211,7 +222,9 @@ class Bench:
             for depth in depths[(number - 1) % len(depths)]
         ]
         if entry.engine == "vllm":
-            starts = Starts(lambda held, depth: self._lease(entry, held, progress, cancel, depth))
+            starts = RestartingMeasurement(
+                lambda chosen, depth: self._lease(entry, chosen, progress, cancel, depth)
+            )
             yield from starts.compare(settings, work, tokens, cancel)
             return
         with self._lease(entry, settings, progress, cancel) as model:
@@ -245,6 +258,6 @@ def _blocks(
         return (modes[-1],), ((modes[-1],),)
     # An engine that drafts from its start always drafts, so auto is the same as on. For the others
     # auto is the same as off, because only on makes them guess copied text.
-    same = "on" if switch == "restart" else "off"
-    apart = tuple(mode for mode in modes if mode != "auto" or same not in modes)
-    return apart, tuple((mode,) for mode in apart)
+    equal_to_auto = "on" if switch == "restart" else "off"
+    different = tuple(mode for mode in modes if mode != "auto" or equal_to_auto not in modes)
+    return different, tuple((mode,) for mode in different)

@@ -1,4 +1,4 @@
-"""Measures many chats at once: the speed of all together, and of each.
+"""Measurements of many chats at once: the speed of all together, and of each.
 
 Tokens are those that the engine counts, however they are grouped into pieces. The time that a chat
 waits for its turn is included.
@@ -108,18 +108,20 @@ class ManyBench:
             _chat(model, texts[0], settings.mtp, 1, perf_counter(), cancel)
             levels = []
             for number, chats in enumerate(counts):
-                found = []
-                for turn in range(rounds):
-                    what = N_("{chats} at once, round {round}", chats=chats, round=turn + 1)
-                    yield BenchStep(number * rounds + turn, len(counts) * rounds, what)
+                round_results = []
+                for round_number in range(rounds):
+                    step = N_("{chats} at once, round {round}", chats=chats, round=round_number + 1)
+                    yield BenchStep(number * rounds + round_number, len(counts) * rounds, step)
                     # Each round begins with another question, so that few chats do not all get one
                     # kind of text.
-                    asked = [texts[(turn + at) % len(texts)] for at in range(chats)]
+                    prompts = [texts[(round_number + index) % len(texts)] for index in range(chats)]
                     width = min(chats, loaded.answers_at_once)
-                    found.append(_round(model, asked, settings.mtp, tokens, width, cancel))
+                    round_results.append(
+                        _round(model, prompts, settings.mtp, tokens, width, cancel)
+                    )
                     if cancel.cancelled:
                         return
-                levels.append(_level(chats, found))
+                levels.append(_level(chats, round_results))
         yield ManyResult(
             model=entry.id,
             runs_on=entry.engine,
@@ -142,16 +144,16 @@ def _round(
     cancel: CancelToken,
 ) -> list[_Chat]:
     """Answer all chats once; if one fails, stop the others and raise its error."""
-    began = perf_counter()
+    start = perf_counter()
     if width == 1:
-        return [_chat(model, text, mtp, tokens, began, cancel) for text in texts]
-    with _within(cancel) as all_of_them, ThreadPoolExecutor(width) as pool:
+        return [_chat(model, text, mtp, tokens, start, cancel) for text in texts]
+    with _linked_token(cancel) as round_cancel, ThreadPoolExecutor(width) as pool:
 
         def chat(text: str) -> _Chat:
             try:
-                return _chat(model, text, mtp, tokens, began, all_of_them)
+                return _chat(model, text, mtp, tokens, start, round_cancel)
             except BaseException:
-                all_of_them.cancel()
+                round_cancel.cancel()
                 raise
 
         futures: list[Future[_Chat]] = [pool.submit(chat, text) for text in texts]
@@ -163,13 +165,13 @@ def _chat(
     model: Lease, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
 ) -> _Chat:
     """Answer one chat repeatedly until there are enough tokens."""
-    dones = answers(model, text, mtp, tokens, cancel).dones
-    speeds = [it.timing.decode_tok_s for it in dones if it.timing.decode_tok_s > 0]
-    written = sum(it.usage.completion_tokens for it in dones)
+    done_events = answers(model, text, mtp, tokens, cancel).dones
+    speeds = [event.timing.decode_tok_s for event in done_events if event.timing.decode_tok_s > 0]
+    written = sum(event.usage.completion_tokens for event in done_events)
     return _Chat(written, perf_counter() - began, median(speeds) if speeds else 0.0)
 
 
-def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
+def speeds_of(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
     """Return the speeds for the comparison of engines; for one chat, the decoding speed.
 
     Args:
@@ -187,7 +189,7 @@ def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
 
 
 @contextmanager
-def _within(cancel: CancelToken) -> Iterator[CancelToken]:
+def _linked_token(cancel: CancelToken) -> Iterator[CancelToken]:
     """Yield a token that is cancelled with this one, and can also be cancelled alone."""
     inner = CancelToken()
     forget = cancel.on_cancel(inner.cancel)
@@ -198,23 +200,22 @@ def _within(cancel: CancelToken) -> Iterator[CancelToken]:
 
 
 def _level(chats: int, rounds: Sequence[Sequence[_Chat]]) -> Level:
-    every = [chat for found in rounds for chat in found]
+    chats_measured = [chat for round_chats in rounds for chat in round_chats]
     return Level(
         chats=chats,
         total_tok_s=median(
-            sum(it.tokens for it in found) / max(it.ended for it in found) for found in rounds
+            sum(chat.tokens for chat in round_chats) / max(chat.ended for chat in round_chats)
+            for round_chats in rounds
         ),
-        chat_tok_s=median(it.tokens / it.ended for it in every),
-        decode_tok_s=median(it.decode_tok_s for it in every),
-        tokens=sum(it.tokens for it in every),
+        chat_tok_s=median(chat.tokens / chat.ended for chat in chats_measured),
+        decode_tok_s=median(chat.decode_tok_s for chat in chats_measured),
+        tokens=sum(chat.tokens for chat in chats_measured),
     )
 
 
 def _note(engine: EngineName, loaded: LoadedModel, most: int) -> str:
     if engine == "remote":
-        return N_(
-            "All are sent at once; how many the server answers side by side is its own affair."
-        )
+        return N_("All are sent at once; the server decides how many it answers at the same time.")
     if loaded.answers_at_once == 1 and most > 1:
-        return N_("It answers one after the other: the others wait for their turn.")
-    return N_("All are answered side by side.")
+        return N_("The engine answers one after the other, so the others wait for their turn.")
+    return N_("All are answered at the same time.")

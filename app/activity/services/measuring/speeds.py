@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.base.folder import read_file, write_whole
+from app.base.folder import read_file, write_atomically
 from app.runtime.values.advice import MeasuredSpeed
 
 if TYPE_CHECKING:
@@ -32,20 +32,22 @@ class MeasuredSpeeds:
     def all(self) -> tuple[MeasuredSpeed, ...]:
         """Return all stored speeds."""
         try:
-            found = json.loads(read_file(self._file, _MOST_BYTES))
-            return tuple(_speed(**it) for it in found)
+            entries = json.loads(read_file(self._file, _MOST_BYTES))
+            return tuple(_speed(**entry) for entry in entries)
         except FileNotFoundError:
             return ()
         except (OSError, ArithmeticError, ValueError, TypeError, RecursionError) as error:
-            _log.warning("what was measured before cannot be read: %s", error)
+            _log.warning("the measured speeds cannot be read: %s", error)
             return ()
 
-    def keep(self, measured: MeasuredSpeed) -> None:
+    def store(self, measured: MeasuredSpeed) -> None:
         """Store a speed in place of an earlier one. Raises DataFolderReadOnly or DiskFull."""
         key = (measured.engine, measured.model, measured.at_once)
-        others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
-        kept = [asdict(it) for it in (*others, measured)]
-        write_whole(self._file, json.dumps(kept, indent=1) + "\n")
+        other_speeds = [
+            speed for speed in self.all() if (speed.engine, speed.model, speed.at_once) != key
+        ]
+        entries = [asdict(speed) for speed in (*other_speeds, measured)]
+        write_atomically(self._file, json.dumps(entries, indent=1) + "\n")
 
 
 def _speed(engine: EngineName, model: str, at_once: int, tokens_per_s: float) -> MeasuredSpeed:
@@ -58,6 +60,6 @@ def speed_of(result: BenchResult, model: str) -> MeasuredSpeed:
     Args:
         model: A name that is the same for every engine that has the model.
     """
-    chat = next((it for it in result.kinds if it.kind == "chat"), result.kinds[0])
+    chat = next((kind for kind in result.kinds if kind.kind == "chat"), result.kinds[0])
     fastest = max(mode.decode_tok_s for mode in chat.modes)
     return MeasuredSpeed(result.runs_on, model, result.concurrency, fastest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject
 
-from app.base.errors import ModelUnknown, NotReproducible, PerhapsOtherwise
+from app.base.errors import ModelUnknown, NotReproducible, ReproductionMayDiffer
 from app.chats.answers.presenters.generation import Generation
 from app.chats.answers.values.answer_record import AnswerRecord, differences, from_json, mark_of
 from app.chats.answers.values.answers import AnswerOptions
@@ -16,7 +16,7 @@ from app.chats.history.values.conversation import StoredMessage
 from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
 from app.models.library.services.library import Library
 from app.models.library.values.entry import ModelEntry
-from app.settings.values.models import valid
+from app.settings.values.models import valid_settings
 from engines.sentences import N_
 
 
@@ -30,7 +30,7 @@ class Plan:
 
     answer: StoredMessage
     options: AnswerOptions
-    doubt: PerhapsOtherwise | None
+    doubt: ReproductionMayDiffer | None
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def options_of(record: AnswerRecord) -> AnswerOptions:
             "overflow": record.settings.get("overflow"),
             "thinking": thinking,
             "effort": record.effort,
-            **valid(record.settings),
+            **valid_settings(record.settings),
             "model": record.model,
         },
         seed=record.seed,
@@ -169,9 +169,9 @@ def compare(original: StoredMessage, repetition: StoredMessage) -> Comparison:
     )
 
 
-def _doubt(record: AnswerRecord, *, same_file: bool) -> PerhapsOtherwise | None:
+def _doubt(record: AnswerRecord, *, same_file: bool) -> ReproductionMayDiffer | None:
     if not same_file:
-        return PerhapsOtherwise(
+        return ReproductionMayDiffer(
             N_("The model’s file has changed."),
             N_(
                 "“{name}” was changed or downloaded again after it wrote this answer.",
@@ -180,7 +180,7 @@ def _doubt(record: AnswerRecord, *, same_file: bool) -> PerhapsOtherwise | None:
             N_("Answer with the current file; the words may differ."),
         )
     if record.parts > 1:
-        return PerhapsOtherwise(
+        return ReproductionMayDiffer(
             N_("This answer was not written in one go."),
             N_("It was stopped and continued, so that it has {parts} parts.", parts=record.parts),
             N_("Write it in one go with the last seed; the words may differ."),

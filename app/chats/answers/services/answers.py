@@ -107,7 +107,7 @@ class Answers:
                     path = self._grounding.with_sources(path, supported=supported)
                     system_prompt = prepared.settings.system_prompt
                     if prepared.settings.overflow == "compact":
-                        prompt = yield from self._compacting.make_room(
+                        prompt = yield from self._compacting.free_space(
                             model, path, system_prompt, prepared.request, cancel
                         )
                     else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.assistants.store.assistants import AssistantStore
-from app.assistants.values.assistants import OF_A_CHAT, Assistant, NewChat
+from app.assistants.values.assistants import CHAT_SETTINGS, Assistant, NewChat
 from app.chats.history.store.chat_settings import ChatSettingsStore
-from app.settings.values.models import valid
+from app.settings.values.models import valid_settings
 from app.settings.values.resolved import SettingLayers
 
 
@@ -35,10 +35,12 @@ class ChatLayers:
 
 def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
     """Build layers from the values that are still allowed; limits can have become narrower."""
-    chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
+    chat = {
+        name: value for name, value in valid_settings(own.settings).items() if name in CHAT_SETTINGS
+    }
     return SettingLayers(
         assistant=assistant.allowed_values if assistant else {},
         chat={**chat, **({"model": own.model} if own.model else {})},
         message={},
-        usual=own.usual and own.model is not None,
+        is_default_model=own.usual and own.model is not None,
     )

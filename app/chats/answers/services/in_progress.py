@@ -25,7 +25,7 @@ from app.chats.history.values.conversation import AnswerFacts, Failure, MessageS
 from app.models.library.values.entry import ModelEntry
 from app.runtime.services.queue import Ticket
 from app.settings.values.fields import Settings
-from app.settings.values.models import OF_A_MODEL
+from app.settings.values.models import MODEL_SETTINGS
 from engines.errors import UserError
 from engines.types import (
     ChatRequest,
@@ -226,7 +226,7 @@ def record_of(
         name=entry.name,
         files=tuple(marks),
         sha256=entry.sha256 or "",
-        settings={name: getattr(settings, name) for name in (*OF_A_MODEL, "overflow")},
+        settings={name: getattr(settings, name) for name in (*MODEL_SETTINGS, "overflow")},
         context=loaded.context,
         stop=request.stop,
         grammar=request.sampling.grammar,

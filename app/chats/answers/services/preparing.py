@@ -238,7 +238,7 @@ class Preparing:
         Args:
             is_usual: Whether a chat without a chosen model gets the model of the settings.
         """
-        began_with_it = layers.usual and layers.message.get("model") is None
+        began_with_it = layers.is_default_model and layers.message.get("model") is None
         if began_with_it or (layers.model is None and is_usual):
             return self._engines.preferred(chosen.model, chosen, max(1, self._answers))
         return chosen.model

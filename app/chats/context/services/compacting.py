@@ -43,7 +43,7 @@ class Compacting:
     def __init__(self, summaries: SummaryStore) -> None:
         self._summaries = summaries
 
-    def make_room(
+    def free_space(
         self,
         model: Lease,
         path: Sequence[StoredMessage],

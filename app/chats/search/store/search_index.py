@@ -26,9 +26,9 @@ _KIND = IndexKind(
         f"CREATE VIRTUAL TABLE chats {_WORDS}",
         *TABLES,
     ),
-    words=("messages", "chats", "inside"),
-    failed=N_("The chats could not be searched."),
-    anew=N_("The search index was damaged and is being rebuilt; your chats are safe."),
+    word_tables=("messages", "chats", "inside"),
+    failure=N_("The chats could not be searched."),
+    rebuilt=N_("The search index was damaged and is being rebuilt; your chats are safe."),
     in_memory=True,
 )
 

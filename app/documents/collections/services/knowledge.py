@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.base.errors import CollectionNameInvalid, CollectionUnknown, NothingToIndex
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.base.index_file import remove_index
 from app.documents.citations.values import Citation, CitationCheck
 from app.documents.collections.services.attached import AttachedVectors
@@ -408,7 +408,7 @@ class Knowledge:
 
 def existing_paths(paths: Iterable[Path]) -> list[Path]:
     """Return the absolute paths of files and folders to add. Raises NothingToIndex."""
-    places = [from_home(path).resolve() for path in paths]
+    places = [expand_home(path).resolve() for path in paths]
     for path in places:
         if not path.exists():
             raise NothingToIndex(

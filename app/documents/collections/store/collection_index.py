@@ -144,9 +144,9 @@ _STATE: Final = "CASE state WHEN 'read' THEN coalesce(reading, state) ELSE state
 KIND: Final = IndexKind(
     layout=LAYOUT,
     tables=_TABLES,
-    words=("word_index",),
-    failed=N_("The collection could not be searched."),
-    anew=N_("Its index was damaged and is being rebuilt; the files are safe."),
+    word_tables=("word_index",),
+    failure=N_("The collection could not be searched."),
+    rebuilt=N_("Its index was damaged and is being rebuilt; the files are safe."),
 )
 
 

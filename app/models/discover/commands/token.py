@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.base.errors import NoKeyring
 from app.base.language import translated
-from app.base.secret import KeptToken, SecretStatus
+from app.base.secret import SavedToken, SecretStatus
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
@@ -27,7 +27,7 @@ _PLACES = {
 
 
 def _set(app: App, args: argparse.Namespace, out: Output) -> int:
-    _show_saved(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+    _show_saved(app.tokens.save(args.what, _read(), test=not args.untested), args.what, out)
     return 0
 
 
@@ -48,7 +48,7 @@ def _read() -> str:
     return read_line()
 
 
-def _show_saved(saved: KeptToken, service: str, out: Output) -> None:
+def _show_saved(saved: SavedToken, service: str, out: Output) -> None:
     """Tell the user where the token is stored.
 
     Raises:

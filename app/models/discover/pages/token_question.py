@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.base.language import translated
-from app.base.secret import KeptToken
+from app.base.secret import SavedToken
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
@@ -131,7 +131,7 @@ class TokenQuestion(QObject):
         self._dialog = dialog
         dialog.open()
 
-    def _show_saved(self, saved: KeptToken) -> None:
+    def _show_saved(self, saved: SavedToken) -> None:
         if self._dialog is not None and self._dialog.is_open:
             self._dialog.show_saved(saved.account, saved.why_untested, saved.status.warning)
         self.saved.emit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.base.secret import KeptToken
+from app.base.secret import SavedToken
 from app.base.tokens import HUB, Tokens
 from app.kit.tasks.tasks import Failed, Tasks
 
@@ -26,6 +26,6 @@ class HubToken:
         """
         self._tasks.run(lambda: self._tokens.status(HUB).warning or "", done, failed, on=KEYRING)
 
-    def keep(self, token: str, done: Callable[[KeptToken], object], failed: Failed) -> None:
+    def keep(self, token: str, done: Callable[[SavedToken], object], failed: Failed) -> None:
         """Test a token and store it."""
-        self._tasks.run(lambda: self._tokens.keep(HUB, token), done, failed, on=KEYRING)
+        self._tasks.run(lambda: self._tokens.save(HUB, token), done, failed, on=KEYRING)

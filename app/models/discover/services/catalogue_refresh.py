@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.base.errors import AppError, GatedRepository, RepositoryUnknown
-from app.base.folder import read_file, write_whole
+from app.base.folder import read_file, write_atomically
 from app.models.hub.values.hub import Repository
 from engines.cancel import CancelToken
 from engines.sentences import N_, joined
@@ -63,7 +63,7 @@ class RepositoryBook:
         from app.models.discover.values.catalogue_sizes import KnownRepositories
 
         known = KnownRepositories(repositories={**self.read().repositories, **repositories})
-        write_whole(self._file, known.model_dump_json(indent=1) + "\n")
+        write_atomically(self._file, known.model_dump_json(indent=1) + "\n")
 
 
 def refresh(

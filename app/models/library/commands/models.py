@@ -24,9 +24,9 @@ from app.models.library.commands.model_rows import (
     model_row,
 )
 from app.models.library.services.details import details
-from app.settings.commands import cell, change_settings, reset_in_words
+from app.settings.commands import cell, change_settings, reset_notes
 from app.settings.values.fields import Settings
-from app.settings.values.models import checked, effective
+from app.settings.values.models import effective, parse_setting
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound
 from engines.sentences import N_, joined
@@ -135,7 +135,7 @@ def _set(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.value is None:
         own = app.manager.settings(args.what)
         effective_settings = effective(app.settings.read(), app.library.own(args.what))
-        checked(args.setting, getattr(effective_settings, args.setting, None))
+        parse_setting(args.setting, getattr(effective_settings, args.setting, None))
         value = getattr(effective_settings, args.setting)
         out.value(
             {"name": args.setting, "value": value, "own": args.setting in own},
@@ -179,7 +179,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
                     frees=size(deleted.frees),
                 )
             ]
-        return joined("\n", (*lines, *reset_in_words(settings)))
+        return joined("\n", (*lines, *reset_notes(settings)))
 
     out.value(value, human)
     return 0

@@ -18,7 +18,7 @@ from app.models.library.presenters.models import Models, RemovedModel
 from app.models.library.values.entry import STARTER, ModelEntry
 from app.settings.presenters import SettingsService
 from app.settings.values.fields import Settings
-from app.settings.values.models import NAMING
+from app.settings.values.models import MODEL_NAME_SETTINGS
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class ModelChooser(QObject):
         removed_names = (entry.id, entry.name)
         if self._settings.current.model in removed_names:
             self._change(usual=STARTER)
-        for name in NAMING:
+        for name in MODEL_NAME_SETTINGS:
             if getattr(self._settings.current, name) in removed_names:
                 self._settings.set(name, getattr(Settings(), name))
         if self.current() in removed_names:

@@ -22,7 +22,7 @@ from app.models.library.values.details import CheckedModel, ModelDetails
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.memory_use import MemoryUse
 from app.settings.presenters import SettingsService
-from app.settings.values.models import OF_A_MODEL, effective, made_for
+from app.settings.values.models import MODEL_SETTINGS, builtin_settings, effective
 from engines.cancel import CancelToken
 from engines.errors import EngineError, UserError
 from engines.hardware import Hardware
@@ -130,7 +130,7 @@ class ModelPage(QObject):
 
         def work() -> ShownModel:
             entry = self._library.find(model)
-            general = effective(settings, made_for(builtin=entry.builtin))
+            general = effective(settings, builtin_settings(builtin=entry.builtin))
             model_details, problem = None, None
             try:
                 model_details = details(self._library, model)
@@ -141,7 +141,7 @@ class ModelPage(QObject):
                 model_details,
                 problem,
                 self._library.settings_of(entry),
-                {name: getattr(general, name) for name in OF_A_MODEL},
+                {name: getattr(general, name) for name in MODEL_SETTINGS},
                 removable(self._manager, entry),
                 tuple(self._library.draft_models(entry)),
             )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from app.base.errors import DiskFull, ModelDiffers, ModelNotOurs
-from app.base.folder import explained
+from app.base.folder import as_user_errors
 from app.models.library.services.library import Library
 from app.models.library.services.places.copying import ABANDONED_S, new_folder
 from app.models.library.services.places.found_models import FoundModels
@@ -107,7 +107,7 @@ class MetadataEditor:
         edit = prepare(path, changes)
         _require_disk_space(edit.size_bytes, path.parent)
         _tidy(path)
-        with explained(path), replacing(path) as unfinished:
+        with as_user_errors(path), replacing(path) as unfinished:
             digest = _write(edit, unfinished, Share(edit.size_bytes, progress), cancel)
             self._unload(entry)
             shutil.copymode(path, unfinished)
@@ -144,7 +144,7 @@ class MetadataEditor:
                 target = folder / f"{folder.name}{part_number}.gguf"
                 part = target.with_name(f"{target.name}.part")
                 digest = _write(part_edit, part, share, cancel)
-                with explained(target):
+                with as_user_errors(target):
                     replace_file(part, target)
                 facts = target.stat()
                 self._hashes.save(target, facts.st_size, facts.st_mtime_ns, digest)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from app.base.errors import ModelAmbiguous, ModelUnknown
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.library.services.places.files import find_projector
 from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.hashing import link_target
@@ -137,7 +137,7 @@ class ModelIndex:
                 ),
             )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
-            path = from_home(called).absolute()
+            path = expand_home(called).absolute()
             listed_at_path = [
                 entry
                 for entry in listed
@@ -159,7 +159,7 @@ class ModelIndex:
             or _is_of_server(entry, called)
             for entry in listed
         )
-        if listed and not is_listed and not from_home(called).exists():
+        if listed and not is_listed and not expand_home(called).exists():
             raise self._unknown(called, listed)
 
     def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
@@ -310,7 +310,7 @@ def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | Non
 
 
 def _is_checkpoint(called: str) -> bool:
-    folder = from_home(called)
+    folder = expand_home(called)
     try:
         return folder.is_dir() and is_checkpoint([path.name for path in folder.iterdir()])
     except (OSError, ValueError):

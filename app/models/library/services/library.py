@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.base.errors import ModelUnknown
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.library.services.index import ModelIndex
 from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.scan import require_text
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import RESERVED, STARTER, ModelEntry
 from app.settings.values.fields import Settings
-from app.settings.values.models import NAMING, effective, made_for, valid
+from app.settings.values.models import (
+    MODEL_NAME_SETTINGS,
+    builtin_settings,
+    effective,
+    valid_settings,
+)
 from engines.errors import EngineError, NotAModel, UserError
 from engines.models.format import FileDetails, ModelFacts
 from engines.models.formats import Formats
@@ -95,11 +100,11 @@ class Library:
 
     def settings_of(self, entry: ModelEntry) -> Mapping[str, object]:
         """Return the settings of this model only."""
-        return valid(self._store.known.settings(entry.id))
+        return valid_settings(self._store.known.settings(entry.id))
 
     def effective(self, entry: ModelEntry, settings: Settings) -> Settings:
         """Resolve the settings with which this model answers outside of chats."""
-        return effective(settings, made_for(builtin=entry.builtin), self.settings_of(entry))
+        return effective(settings, builtin_settings(builtin=entry.builtin), self.settings_of(entry))
 
     def own(self, called: str) -> Mapping[str, object]:
         """Return a model's own settings and those it is made for.
@@ -108,7 +113,7 @@ class Library:
             ModelUnknown: There is no such model.
         """
         entry = self.shelf.named(called)
-        return {**made_for(builtin=entry.builtin), **self.settings_of(entry)}
+        return {**builtin_settings(builtin=entry.builtin), **self.settings_of(entry)}
 
     def settings_naming(
         self, settings: Settings, is_meant: Callable[[ModelEntry], bool]
@@ -126,7 +131,7 @@ class Library:
             except UserError:
                 return False
 
-        return tuple(filter(names_model, NAMING))
+        return tuple(filter(names_model, MODEL_NAME_SETTINGS))
 
     def own_when_listed(self, called: str) -> Mapping[str, object]:
         """Return a model's own settings without waiting, for the window.
@@ -134,8 +139,8 @@ class Library:
         A model called by its name gets its own settings only once it has been listed.
         """
         model_id = self.shelf.id_of(called)
-        preset = made_for(builtin=self._starter.builtin) if model_id in RESERVED else {}
-        return {**preset, **valid(self._store.known.settings(model_id))}
+        preset = builtin_settings(builtin=self._starter.builtin) if model_id in RESERVED else {}
+        return {**preset, **valid_settings(self._store.known.settings(model_id))}
 
     def used(self, entry: ModelEntry) -> None:
         """Record that a model has answered; a failure to save this is ignored."""
@@ -243,7 +248,7 @@ class Library:
         Raises:
             EngineError: It is neither a chat model nor such a drafter.
         """
-        path = from_home(path).absolute()
+        path = expand_home(path).absolute()
         for listed in self.shelf.everything():
             if path in (listed.path, *listed.files, listed.drafter):
                 return self.find(listed.id)

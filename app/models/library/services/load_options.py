@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from app.settings.values.fields import Settings
-from app.settings.values.named import adapters_named, in_one_file
+from app.settings.values.named import is_gguf_file, parse_adapters
 from engines.memory.load_options import LoadOptions
 from engines.sentences import N_
 from engines.types import Adapter, EngineName, VllmOptions
@@ -38,7 +38,7 @@ def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
         devices=_devices(settings),
         experts_in_ram=None if settings.experts_in_ram < 0 else settings.experts_in_ram,
         parallel=settings.answers_at_once or None,
-        adapters=tuple(filter(in_one_file, adapters_named(settings.vllm_adapters))),
+        adapters=tuple(filter(is_gguf_file, parse_adapters(settings.vllm_adapters))),
     )
 
 
@@ -51,7 +51,7 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         # uses only drafting made for the model; lookup helps with copied text alone and needs "on".
         lookup=settings.mtp == "on",
         parallel=settings.vllm_parallel,
-        adapters=tuple(filterfalse(in_one_file, adapters_named(settings.vllm_adapters))),
+        adapters=tuple(filterfalse(is_gguf_file, parse_adapters(settings.vllm_adapters))),
         depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
         vllm=VllmOptions(
             memory_share=settings.vllm_memory / 100 or None,
@@ -91,7 +91,7 @@ def _devices(settings: Settings) -> tuple[str, ...]:
 
 def _names_folders(settings: Settings) -> bool:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
-    return any(not in_one_file(Adapter(line, Path(line))) for line in lines)
+    return any(not is_gguf_file(Adapter(line, Path(line))) for line in lines)
 
 
 _UNMET: Final[Mapping[EngineName, tuple[tuple[Callable[[Settings], bool], str], ...]]] = {

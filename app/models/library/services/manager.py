@@ -16,7 +16,7 @@ from app.base.errors import (
     ModelUnknown,
     SettingsInvalid,
 )
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.downloads.values.downloads import Download
 from app.models.library.services.library import Library
 from app.models.library.services.places.copying import copy_model
@@ -34,7 +34,7 @@ from app.models.library.services.places.scan import Inode
 from app.models.library.store.models import ModelStore
 from app.models.library.values.details import CheckedModel
 from app.models.library.values.entry import ModelEntry, Source
-from app.settings.values.models import checked
+from app.settings.values.models import parse_setting
 from engines.cancel import CancelToken
 from engines.sentences import N_
 
@@ -95,7 +95,7 @@ class ModelManager:
             EngineError: It is not a model.
             The errors of `copy_model`.
         """
-        path = from_home(path).absolute()
+        path = expand_home(path).absolute()
         if not copy:
             return self._library.add(path)
         self._library.require_addable(path)
@@ -176,7 +176,7 @@ class ModelManager:
             NoSuchSetting, SettingsInvalid
         """
         entry = self._listed(called)
-        value = None if value is None else checked(name, value)
+        value = None if value is None else parse_setting(name, value)
         self._store.known.change_settings(entry.id, {name: value})
         return self._library.settings_of(entry)
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
-from app.assistants.pages.prompt_use import PromptUse
+from app.assistants.pages.prompt_insertion import PromptInsertion
 from app.chats.composer.pages.chat_collections import ChatCollections
 from app.chats.pages.chat_page import ChatPage
 from app.chats.pages.page_actions import page_actions
@@ -86,7 +86,9 @@ class ScratchWindow(QMainWindow):
         self.page.welcome.set_first(False)
         self.page.welcome.set_guide(False)
         Pictures(scratch.tasks, self.page.transcript)
-        self._prompts = PromptUse(presenters.prompts, self.page.composer.edit, self.page.transcript)
+        self._prompts = PromptInsertion(
+            presenters.prompts, self.page.composer.edit, self.page.transcript
+        )
         self.page.composer.add_to_menu(self._prompts.fill)
         self._documents = ChatCollections(
             self.page.composer, chat, presenters.collections, self.documents.emit

@@ -28,7 +28,7 @@ QUESTION = "Who is Rumpelstiltskin?"
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "GATHERED_S", 0.01)
+    monkeypatch.setattr(tracing, "GATHER_S", 0.01)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_what_could_not_be_sent_goes_when_it_can(monkeypatch: pytest.MonkeyPatch
             raise EngineFailed("No.", "A test wants it.", "Try again.")
 
     with closing(Tracing(lambda: "http://here", send)) as made:
-        made.take(made_record(20.0, 1))
+        made.add(made_record(20.0, 1))
         until(lambda: len(tries) == 3)
     assert b'"gen_ai.usage.output_tokens","value":{"intValue":"321"}' in tries[-1]
     assert len(tries) == 3, "and only once"
@@ -142,7 +142,7 @@ def test_a_collector_that_refuses_is_an_error_in_plain_words(app: App) -> None:
 
 
 def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(tracing, "CLOSE_S", 0.05)
     held, asked = threading.Event(), threading.Event()
 
     def send(_endpoint: str, _body: bytes) -> None:
@@ -150,8 +150,8 @@ def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPat
         held.wait(20)
 
     made = Tracing(lambda: "http://here", send)
-    made.take(made_record(20.0))
+    made.add(made_record(20.0))
     asked.wait()
     made.close()
     held.set()
-    made.take(made_record(21.0))  # after the end nothing is taken
+    made.add(made_record(21.0))  # after the end nothing is taken

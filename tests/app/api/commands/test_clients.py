@@ -59,7 +59,7 @@ def test_who_asked_is_listed_with_what_left_and_cleared(hearth: Hearth, capsys: 
         34, 5000, 600, 200,
     )  # fmt: skip
     with closing(open_app(DataFolder.default())) as app:
-        app.api_keys.note(use)
+        app.api_keys.record_use(use)
     assert hearth("models", "search", "x", "--offline") == 1
     capsys.readouterr()
     assert hearth("connections", "--json") == 0
@@ -76,7 +76,7 @@ def test_who_asked_is_listed_with_what_left_and_cleared(hearth: Hearth, capsys: 
     assert hearth("connections", "--clear", "--json") == 0
     assert said(capsys) == {"cleared": 2}
     assert hearth("clients", "uses") == 0
-    assert "Nobody has asked." in capsys.readouterr().out
+    assert "No program has sent a request yet." in capsys.readouterr().out
 
 
 def test_the_token_is_shown_where_it_is_kept(
@@ -97,7 +97,9 @@ def test_a_name_has_a_limit_and_a_long_one_of_before_is_cut(
     assert said(capsys)["error"]["code"] == "client_invalid"
     with closing(open_app(DataFolder.default())) as app:
         ApiClientStore(app.database).add(ApiClient("1", long, "digest"))
-        app.api_keys.note(ApiUse(time.time(), 1, long, "::1", 1, "GET", "other", "", 0, 0, 0, 0, 1))
+        app.api_keys.record_use(
+            ApiUse(time.time(), 1, long, "::1", 1, "GET", "other", "", 0, 0, 0, 0, 1)
+        )
     for words in (("clients", "list"), ("clients", "uses"), ("connections",)):
         assert hearth(*words) == 0
         assert max(map(len, capsys.readouterr().out.splitlines())) < 200

@@ -162,7 +162,7 @@ def test_a_token_of_ones_own_file_stays_the_same(
         process.wait(timeout=20)
     process = launched("--token-file", str(file))
     assert process.stdout is not None
-    lines = first_lines(process.stdout, "you gave")
+    lines = first_lines(process.stdout, "you supplied")
     assert made.out.strip() not in "".join(lines) + ended(process)
 
 
@@ -173,7 +173,7 @@ def test_a_token_file_that_others_may_read_is_told(tmp_path: Path) -> None:
     file.chmod(0o644)
     process = launched("--token-file", str(file))
     assert process.stdout is not None
-    first_lines(process.stdout, "you gave")
+    first_lines(process.stdout, "you supplied")
     assert "chmod 600" in ended(process)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.api.commands.stats import MetricsUnreadable, samples_in, stats_of
+from app.api.commands.stats import MetricsUnreadable, parse_samples, stats_of
 from app.base.folder import DataFolder
 from app.net.values.serving import LOOPBACK, Address, ServeOptions
 from app.wiring.app import App, open_app
@@ -29,7 +29,7 @@ def served(tmp_path: Path, engine: ScriptedEngine) -> Iterator[App]:
     """Another Hearth, whose server runs."""
     assert engine.plans == []
     with closing(open_app(DataFolder(tmp_path / "other"))) as app:
-        app.api_keys.take(TOKEN)
+        app.api_keys.use_token(TOKEN)
         app.server.start(ServeOptions(Address(LOOPBACK, 0)))
         yield app
 
@@ -71,7 +71,7 @@ def test_what_clients_took_is_told_by_model(
     head, line, memory = capsys.readouterr().out.splitlines()
     assert head.split()[:2] == ["Model", "Engine"]
     assert line.split()[:7] == ["starter", "llamacpp", "0", "0", "2", "4", "6"]
-    assert memory.startswith("Memory of this computer: ")
+    assert memory.startswith("Memory used: ")
 
 
 def test_a_server_that_nobody_asked_says_so(
@@ -79,7 +79,7 @@ def test_a_server_that_nobody_asked_says_so(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{TOKEN}\n"))
     assert hearth("stats", "--url", url(served), "--token-stdin") == 0
-    assert "Nothing has been asked of it yet." in capsys.readouterr().out
+    assert "It has not answered any request yet." in capsys.readouterr().out
 
 
 def test_without_the_token_it_is_refused(served: App, hearth: Hearth, capsys: Capture) -> None:
@@ -112,7 +112,7 @@ def test_an_address_that_is_none_is_named(hearth: Hearth, capsys: Capture, url: 
 
 def test_an_answer_without_metrics_is_explained() -> None:
     with pytest.raises(MetricsUnreadable) as caught:
-        samples_in("<!doctype html><title>Another program</title>", "http://localhost:8000")
+        parse_samples("<!doctype html><title>Another program</title>", "http://localhost:8000")
     assert "http://localhost:8000" in caught.value.what
     assert "--url" in caught.value.do
 
@@ -122,6 +122,6 @@ def test_models_are_told_apart_by_their_engine() -> None:
         f'vllm:generation_tokens_total{{model="m",engine="{engine}"}} {count}\n'
         for engine, count in (("vllm", 5), ("remote", 7))
     )
-    found = stats_of(samples_in(f"up 1\n{text}", "http://localhost"))
+    found = stats_of(parse_samples(f"up 1\n{text}", "http://localhost"))
     assert [(it.engine, it.completion_tokens) for it in found] == [("remote", 7), ("vllm", 5)]
     assert found[0].ttft_s is None

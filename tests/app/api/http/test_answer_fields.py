@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from app.api.http.chat import ChatFields, CompletionFields
-from app.api.http.field_table import GROUPS, LIMITED, limits_markdown, markdown, names
+from app.api.http.field_table import GROUPS, LIMITED, fields_with, limits_markdown, markdown
 from app.api.http.messages import MessagesFields
 from app.api.http.responses import ResponsesFields
 from app.settings.values.fields import fields as setting_fields
@@ -78,7 +78,7 @@ def test_the_table_names_every_field_that_a_request_declares() -> None:
     declared: set[str] = set()
     for kind in (ChatFields, CompletionFields, ResponsesFields, MessagesFields):
         declared |= {field.alias or name for name, field in kind.model_fields.items()}
-    honoured = {*names("honoured"), "thread"}  # which has an error of its own
+    honoured = {*fields_with("honoured"), "thread"}  # which has an error of its own
     assert declared <= honoured
     assert honoured - declared == {"options"}, "it is taken apart before"
 
@@ -249,7 +249,7 @@ def test_a_field_that_would_change_the_answer_is_refused_by_name(served: Served,
 
 
 def test_what_is_harmless_is_ignored(served: Served) -> None:
-    harmless = dict.fromkeys(names("ignored"), "x")
+    harmless = dict.fromkeys(fields_with("ignored"), "x")
     for path in PATHS:
         own = {"store", "verbosity"} if path == "/v1/responses" else set()
         fields = {name: value for name, value in harmless.items() if name not in own}

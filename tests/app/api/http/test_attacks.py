@@ -213,7 +213,7 @@ def test_who_is_answered_at_the_end_is_told(hearth: App, client: openai.OpenAI) 
     assert next(iter(stream)).choices
     ending = threading.Thread(target=hearth.server.stop)
     ending.start()
-    with pytest.raises(openai.APIError, match="server ends"):
+    with pytest.raises(openai.APIError, match="server is stopping"):
         for _ in stream:
             pass
     ending.join()

@@ -27,7 +27,7 @@ from tests.app.api.http.conftest import (
 )
 from tests.support.waiting import until
 
-QUICK = Rules(wrong_s=0.05, longest_s=0.2)
+QUICK = Rules(wrong_key_delay_s=0.05, longest_delay_s=0.2)
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_wrong_keys_wait_longer_each_time_and_the_right_one_never(
 def test_many_wrong_keys_at_once_are_not_kept_waiting(
     serve: Serve, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, goes_on = serve(Rules(waiting=2)), threading.Event()
+    server, goes_on = serve(Rules(most_waiting=2)), threading.Event()
 
     async def sleep(_seconds: float) -> None:
         while not goes_on.is_set():

@@ -13,7 +13,7 @@ import pytest
 
 from app.api.http import uploads
 from app.api.http.request import BadRequest
-from app.api.http.uploads import Uploads, data_of, plain_name
+from app.api.http.uploads import Uploads, decode_data_url, display_name
 from app.documents.values.documents import Document, DocumentKind
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -315,7 +315,7 @@ class Counting:
 def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(uploads, "REMEMBERED", 100)
+    monkeypatch.setattr(uploads, "MOST_REMEMBERED_BYTES", 100)
     reader = Counting()
     intake = Uploads(reader)
     first, second, third = b"a" * 40, b"b" * 40, b"c" * 40
@@ -331,12 +331,12 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
     ["https://attacker.example/a.png", "http://127.0.0.1:1/a", "file:///etc/passwd", "C:\\a.png"],
 )
 def test_an_address_is_told_to_lead_elsewhere(address: str) -> None:
-    with pytest.raises(BadRequest, match="fetches and opens nothing"):
-        data_of(address, "here")
+    with pytest.raises(BadRequest, match="fetches no files"):
+        decode_data_url(address, "here")
 
 
 def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "AT_ONCE", 0)
+    monkeypatch.setattr(uploads, "MOST_AT_ONCE", 0)
     gone = CancelToken()
     gone.cancel()
     with pytest.raises(Cancelled):
@@ -344,12 +344,12 @@ def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_names_are_for_reading_only() -> None:
-    assert plain_name("../../a/b.pdf", "file") == "b.pdf"
-    assert plain_name("C:\\x\\c.txt", "file") == "c.txt"
-    assert plain_name("a\nb.txt", "file") == "a b.txt"
-    assert plain_name("..\u202ea/", "file") == "file"
-    assert plain_name(7, "file") == "file"
-    assert len(plain_name("x" * 5000, "file")) <= 120
+    assert display_name("../../a/b.pdf", "file") == "b.pdf"
+    assert display_name("C:\\x\\c.txt", "file") == "c.txt"
+    assert display_name("a\nb.txt", "file") == "a b.txt"
+    assert display_name("..\u202ea/", "file") == "file"
+    assert display_name(7, "file") == "file"
+    assert len(display_name("x" * 5000, "file")) <= 120
 
 
 def test_a_large_picture_is_made_smaller_for_the_engine(

@@ -234,7 +234,7 @@ def test_errors_are_told_as_the_client_reads_them(
         "type": "error",
         "error": {
             "type": "not_found_error",
-            "message": "There is no model “claude-9” here. There are: starter. Ask for one of "
+            "message": "There is no model “claude-9” here. The models are: starter. Use one of "
             "them, or give one this name in the settings of the server.",
         },
     }

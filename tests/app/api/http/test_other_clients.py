@@ -337,6 +337,6 @@ def test_a_slash_at_the_end_changes_nothing(served: Served) -> None:
 def test_an_address_that_there_is_not_says_where_the_api_is(served: Served) -> None:
     answer = served.post("/v1/v1/messages?beta=true", {})
     assert answer.status_code == 404
-    assert "/v1, once" in answer.json()["error"]["message"]
+    assert "a single /v1" in answer.json()["error"]["message"]
     other = served.get("/v1/chat/completions")
     assert (other.status_code, other.headers["allow"]) == (405, "POST")

@@ -14,7 +14,7 @@ import httpx2
 import openai
 import pytest
 
-from app.api.http.overflow import CODE, anthropic_words, openai_words
+from app.api.http.overflow import CODE, anthropic_message, openai_message
 from app.base.folder import DataFolder
 from app.net.values.serving import LOOPBACK, Address, ServeOptions
 from app.wiring.app import App, open_app
@@ -154,8 +154,8 @@ def test_errors_of_all_engines_have_their_numbers(
     error: TooManyTokens, context: int, tokens: int
 ) -> None:
     assert (error.context, error.tokens) == (context, tokens)
-    assert f"maximum context length is {context} tokens. " in openai_words(error)
-    assert f"prompt is too long: {tokens} tokens > " in anthropic_words(error)
+    assert f"maximum context length is {context} tokens. " in openai_message(error)
+    assert f"prompt is too long: {tokens} tokens > " in anthropic_message(error)
 
 
 def test_one_without_numbers_has_the_words_all_the_same() -> None:
@@ -164,7 +164,7 @@ def test_one_without_numbers_has_the_words_all_the_same() -> None:
         too_long("context window"),
     ):
         assert error is not None
-        assert "This model's maximum context length is" in openai_words(error)
-        assert anthropic_words(error).startswith("prompt is too long: ")
+        assert "This model's maximum context length is" in openai_message(error)
+        assert anthropic_message(error).startswith("prompt is too long: ")
     half = ContextFull("It is full.", "It says so.", "Shorten it.", context=2048)
-    assert "maximum context length is 2048 tokens. However" in openai_words(half)
+    assert "maximum context length is 2048 tokens. However" in openai_message(half)

@@ -324,7 +324,7 @@ def keep_chain(recent: RecentResponses, length: int, text: str) -> str:
     client, previous = recent.of(""), None
     for number in range(length):
         made = response(number, previous, text)
-        client.keep_response(made, json.dumps([{"id": f"q_{number}", "type": "message"}]))
+        client.store_response(made, json.dumps([{"id": f"q_{number}", "type": "message"}]))
         previous = made["id"]
     assert previous is not None
     return str(previous)
@@ -349,8 +349,8 @@ def test_a_conversation_whose_beginning_was_forgotten_is_not_gone_on_from() -> N
 
 def test_what_is_too_large_alone_pushes_nothing_out() -> None:
     client = RecentResponses(10_000).of("")
-    client.keep_response(response(1), "[]")
-    client.keep_response(response(2), json.dumps([{"id": "q", "data": "x" * 20_000}]))
+    client.store_response(response(1), "[]")
+    client.store_response(response(2), json.dumps([{"id": "q", "data": "x" * 20_000}]))
     assert client.response("resp_1")["id"] == "resp_1"
     with pytest.raises(ResponseNotFound):
         client.response("resp_2")
@@ -361,7 +361,7 @@ def test_media_of_the_input_count() -> None:
     picture = {"type": "input_image", "image_url": "data:image/png;base64," + "A" * 60_000}
     for number in range(2):
         given = [{"id": "q", "type": "message", "role": "user", "content": [picture]}]
-        client.keep_response(response(number), json.dumps(given))
+        client.store_response(response(number), json.dumps(given))
     with pytest.raises(ResponseNotFound):
         client.response("resp_0")
     assert client.response("resp_1")["id"] == "resp_1"
@@ -374,8 +374,8 @@ def test_many_threads_keep_find_and_forget() -> None:
         client = recent.of(str(thread % 2))
         for number in range(300):
             made = response(thread * 1000 + number, text="x" * 500)
-            client.keep_response(made, "[]")
-            client.keep_item(made["output"][0])
+            client.store_response(made, "[]")
+            client.store_item(made["output"][0])
             # Another thread may have pushed it out already.
             with suppress(ResponseNotFound, PreviousResponseNotFound):
                 if number % 3:

@@ -54,7 +54,7 @@ def test_a_server_answers_from_start_to_stop(serve: Serve, token: str) -> None:
     server = serve()
     assert server.url == f"http://127.0.0.1:{port_of(server)}"
     assert port_of(server) > 0
-    assert server.elsewhere == ()
+    assert server.network_urls == ()
     assert ask(server, token=token).status == 200
     server.stop()
     with pytest.raises(ConnectionRefusedError):
@@ -111,7 +111,7 @@ def test_exposed_it_goes_by_addresses_and_by_no_name(serve: Serve, token: str) -
     port = port_of(server)
     for host in (f"192.168.1.20:{port}", f"[fd00::1]:{port}", f"127.0.0.1:{port}"):
         assert ask(server, token=token, headers={"Host": host}).status == 200
-    for url in server.elsewhere:
+    for url in server.network_urls:
         host = url.removeprefix("http://")
         assert host.endswith(f":{port}")
         assert not ipaddress.ip_address(host.partition(":")[0]).is_loopback

@@ -129,7 +129,7 @@ def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: 
         lambda: aliases,
     )
     access = Access("x", frozenset({"starter"}))
-    assert [it.called for it in service.models(access)] == ["starter", "gpt-9"]
+    assert [it.name for it in service.models(access)] == ["starter", "gpt-9"]
     assert service.find("gpt-9", access).entry.id == "starter"
     for called in (other.id, other.name, "gpt-8"):
         with pytest.raises(ModelUnknown):
@@ -165,9 +165,9 @@ def test_a_key_for_some_models_hears_nothing_of_others(served: Served, tmp_path:
         served.post("/detokenize", {"tokens": [1, 2]}, key),
         served.post("/v1/embeddings", {"model": other.id, "input": "a"}, key),
     ]
-    asked_for = {2: other.id, 9: "gpt-8", 13: other.id}
+    user_variables = {2: other.id, 9: "gpt-8", 13: other.id}
     for number, reply in enumerate(replies):
-        told = reply.text.replace(asked_for.get(number, "\0"), "")
+        told = reply.text.replace(user_variables.get(number, "\0"), "")
         assert not [it for it in secrets if it in told], (number, reply.text)
     metrics = replies[0].text
     assert 'model="starter"' in metrics

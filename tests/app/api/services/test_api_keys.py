@@ -11,7 +11,7 @@ import keyring
 import pytest
 
 from app.api.services.api_keys import ApiKeys
-from app.api.store import KEPT_S, ApiClientStore
+from app.api.store import KEEP_S, ApiClientStore
 from app.api.values import ApiUse
 from app.base.db import Database
 from app.base.errors import ClientInvalid, ClientUnknown, KeyringBroken, TokenMalformed
@@ -46,10 +46,10 @@ def ring() -> Iterator[Ring]:
 def test_the_token_is_made_once_and_kept_in_the_keyring(database: Database, ring: Ring) -> None:
     store = ApiClientStore(database)
     first = ApiKeys(Secrets(), store).token()
-    assert (first.made, first.status.place) == (True, "keyring")
+    assert (first.is_new, first.status.place) == (True, "keyring")
     assert ring.held == {(SERVICE, API_TOKEN): first.secret.reveal()}
     again = ApiKeys(Secrets(), store).token()
-    assert (again.made, again.secret.reveal()) == (False, first.secret.reveal())
+    assert (again.is_new, again.secret.reveal()) == (False, first.secret.reveal())
     other = ApiKeys(Secrets(), store).renew()
     assert other.secret.reveal() != first.secret.reveal()
     assert len(other.secret.reveal()) > 40
@@ -64,7 +64,7 @@ def test_a_locked_keyring_is_told(keys: ApiKeys, ring: Ring) -> None:
 def test_the_environment_may_hold_it(keys: ApiKeys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARTH_API_TOKEN", "a-token-of-the-environment")
     token = keys.token()
-    assert (token.secret.reveal(), token.status.place, token.made) == (
+    assert (token.secret.reveal(), token.status.place, token.is_new) == (
         "a-token-of-the-environment", "environment", False,
     )  # fmt: skip
 
@@ -80,20 +80,20 @@ def test_a_short_token_of_the_environment_is_refused(
 
 def test_two_that_ask_first_get_one_token(keys: ApiKeys) -> None:
     with ThreadPoolExecutor(8) as threads:
-        made = {it.secret.reveal() for it in threads.map(lambda _: keys.token(), range(8))}
-    assert len(made) == 1
+        tokens = {it.secret.reveal() for it in threads.map(lambda _: keys.token(), range(8))}
+    assert len(tokens) == 1
 
 
 def test_a_token_may_be_given_for_one_run(database: Database, ring: Ring) -> None:
     keys = ApiKeys(Secrets(), ApiClientStore(database))
-    keys.take(" of-somebody-who-knows-best\n")
+    keys.use_token(" of-somebody-who-knows-best\n")
     owner = keys.identify("of-somebody-who-knows-best")
     assert owner is not None
     assert owner.id == ""
     assert ring.held == {}
     for bad in ("short", "two words of a sentence", "ümlaut-ümlaut-ümlaut", ""):
         with pytest.raises(TokenMalformed):
-            keys.take(bad)
+            keys.use_token(bad)
 
 
 def test_a_client_is_known_by_its_key_alone(keys: ApiKeys) -> None:
@@ -155,9 +155,9 @@ def test_uses_are_kept_for_a_month(keys: ApiKeys) -> None:
             200,
         )
 
-    for started in (1000.0, 2000.0, 2000.0 + KEPT_S):
-        keys.note(use(started))
-    assert keys.uses(10) == [use(2000.0 + KEPT_S), use(2000.0)]
-    assert keys.uses(1) == [use(2000.0 + KEPT_S)]
+    for started in (1000.0, 2000.0, 2000.0 + KEEP_S):
+        keys.record_use(use(started))
+    assert keys.uses(10) == [use(2000.0 + KEEP_S), use(2000.0)]
+    assert keys.uses(1) == [use(2000.0 + KEEP_S)]
     assert keys.clear_uses() == 2
     assert keys.uses(10) == []

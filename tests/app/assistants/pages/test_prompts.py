@@ -24,8 +24,8 @@ def taken(ui: Ui, text: str) -> None:
 
 
 def test_a_slash_calls_the_list_and_enter_takes_a_prompt(ui: Ui) -> None:
-    ui.presenters.prompts.make("Brief", "Be brief.")
-    ui.presenters.prompts.make("Letter", "Dear Sir,\nyours")
+    ui.presenters.prompts.create("Brief", "Be brief.")
+    ui.presenters.prompts.create("Letter", "Dear Sir,\nyours")
     ui.type("/")
     assert choices(ui) == ["Brief", "Letter"]
     ui.type("let")
@@ -39,8 +39,8 @@ def test_a_slash_calls_the_list_and_enter_takes_a_prompt(ui: Ui) -> None:
 
 
 def test_arrows_choose_and_escape_leaves_the_list(ui: Ui) -> None:
-    ui.presenters.prompts.make("A", "first")
-    ui.presenters.prompts.make("B", "second")
+    ui.presenters.prompts.create("A", "first")
+    ui.presenters.prompts.create("B", "second")
     ui.type("/")
     key(ui, Qt.Key.Key_Down)
     key(ui, Qt.Key.Key_Tab)
@@ -53,14 +53,14 @@ def test_arrows_choose_and_escape_leaves_the_list(ui: Ui) -> None:
 
 
 def test_what_fits_no_prompt_is_an_ordinary_message(ui: Ui) -> None:
-    ui.presenters.prompts.make("A", "first")
+    ui.presenters.prompts.create("A", "first")
     ui.ask("/etc/hosts is what?")
     assert ui.texts[0] == "/etc/hosts is what?"
 
 
 def test_variables_are_asked_for_and_filled_in(ui: Ui) -> None:
     QGuiApplication.clipboard().setText("the letter")
-    ui.presenters.prompts.make("Reply", "In a {{tone}} tone, {{tone}}: {{clipboard}} ({{date}})")
+    ui.presenters.prompts.create("Reply", "In a {{tone}} tone, {{tone}}: {{clipboard}} ({{date}})")
     ui.type("/rep")
     key(ui, Qt.Key.Key_Return)
     ui.qtbot.waitUntil(lambda: ui.has("variablesDialog"))
@@ -71,7 +71,7 @@ def test_variables_are_asked_for_and_filled_in(ui: Ui) -> None:
 
 
 def test_the_key_puts_a_prompt_where_the_cursor_is(ui: Ui) -> None:
-    ui.presenters.prompts.make("Quote", "«{{selection}}»")
+    ui.presenters.prompts.create("Quote", "«{{selection}}»")
     ui.type("Say word now")
     cursor = ui.edit.textCursor()
     cursor.setPosition(4)
@@ -84,7 +84,7 @@ def test_the_key_puts_a_prompt_where_the_cursor_is(ui: Ui) -> None:
 
 
 def test_what_is_selected_in_an_answer_is_the_selection(ui: Ui) -> None:
-    ui.presenters.prompts.make("Explain", "Explain: {{selection}}")
+    ui.presenters.prompts.create("Explain", "Explain: {{selection}}")
     ui.ask("Hi")
     ui.last.view.selectAll()
     ui.type("/exp")

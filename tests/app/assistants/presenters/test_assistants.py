@@ -81,7 +81,7 @@ def test_a_preset_keeps_how_answers_are_drawn(
     qtbot: QtBot, tasks: Tasks, database: Database
 ) -> None:
     service = Assistants(AssistantStore(database), tasks)
-    preset = service.keep_preset("Creative", Settings(temperature=0.33))
+    preset = service.create_preset("Creative", Settings(temperature=0.33))
     assert (preset.name, preset.settings["temperature"]) == ("Creative 2", 0.33)
     settle(qtbot, tasks)
     assert Assistants(AssistantStore(database), tasks).presets()[-1] == preset
@@ -94,13 +94,13 @@ def test_prompts_go_out_and_come_in(
     qtbot: QtBot, tasks: Tasks, database: Database, tmp_path: Path
 ) -> None:
     prompts = Prompts(PromptStore(database), tasks)
-    prompts.make("Letter", "Dear {{name}}")
-    prompts.make("Letter", "Another")
+    prompts.create("Letter", "Dear {{name}}")
+    prompts.create("Letter", "Another")
     assert [it.name for it in prompts.all()] == ["Letter", "Letter 2"]
     path = tmp_path / "prompts.json"
     assert outcome(qtbot, partial(prompts.export, path)) == path
     prompts.remove(prompts.all()[0].id)
-    assert outcome(qtbot, partial(prompts.take_in, path)) == 1
+    assert outcome(qtbot, partial(prompts.import_file, path)) == 1
     assert {(it.name, it.text) for it in prompts.all()} == {
         ("Letter", "Dear {{name}}"), ("Letter 2", "Another"),
     }  # fmt: skip
@@ -117,5 +117,5 @@ def test_a_file_that_is_none_is_refused_and_nothing_changes(
     path = tmp_path / "prompts.json"
     if content is not None:
         path.write_bytes(content)
-    assert isinstance(outcome(qtbot, partial(prompts.take_in, path)), PromptsNotRead)
+    assert isinstance(outcome(qtbot, partial(prompts.import_file, path)), PromptsNotRead)
     assert [it.name for it in prompts.all()] == ["A"]

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from app.assistants.values.assistants import (
-    OF_A_CHAT,
+    CHAT_SETTINGS,
     PRESETS,
     SAMPLING,
     Assistant,
     free_name,
     matching,
 )
-from app.assistants.values.prompts import asked_for, variables
+from app.assistants.values.prompts import user_variables, variables
 from app.assistants.values.suggested_assistants import SUGGESTED
 from app.settings.values.fields import Settings, fields
-from app.settings.values.models import checked, effective
+from app.settings.values.models import effective, parse_setting
 
 
 def test_an_assistant_sets_what_it_has_and_nothing_else() -> None:
@@ -27,7 +27,7 @@ def test_an_assistant_sets_what_it_has_and_nothing_else() -> None:
 
 
 def test_every_name_is_one_of_a_setting() -> None:
-    assert set(OF_A_CHAT) <= set(fields())
+    assert set(CHAT_SETTINGS) <= set(fields())
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda it: it.id)
@@ -35,7 +35,7 @@ def test_a_preset_sets_all_that_draws_within_limits(preset: object) -> None:
     settings = preset.settings  # type: ignore[attr-defined]
     assert set(settings) == set(SAMPLING)
     for name, value in settings.items():
-        assert checked(name, value) == value
+        assert parse_setting(name, value) == value
 
 
 def test_a_preset_is_known_by_its_values() -> None:
@@ -49,8 +49,8 @@ def test_a_preset_is_known_by_its_values() -> None:
 def test_a_suggestion_is_whole(draft: Assistant) -> None:
     assert draft.name
     assert len(draft.system_prompt) > 100
-    assert all(checked(name, value) == value for name, value in draft.settings.items())
-    assert set(variables(draft.system_prompt)) <= set(asked_for(draft.name))
+    assert all(parse_setting(name, value) == value for name, value in draft.settings.items())
+    assert set(variables(draft.system_prompt)) <= set(user_variables(draft.name))
 
 
 def test_names_of_suggestions_differ() -> None:

@@ -9,10 +9,10 @@ import pytest
 from app.assistants.values.prompts import (
     SavedPrompt,
     as_json,
-    asked_for,
-    filled,
+    fill_in,
     from_json,
     matching,
+    user_variables,
     variables,
 )
 from app.base.errors import PromptsNotRead
@@ -21,7 +21,7 @@ from app.base.errors import PromptsNotRead
 def test_variables_are_found_once_and_in_order() -> None:
     text = "To {{ name }}, on {{date}}: {{clipboard}} {{name}} {{two words}} {{größe}}"
     assert variables(text) == ("name", "date", "clipboard", "two words", "größe")
-    assert asked_for(text) == ("name", "two words", "größe")
+    assert user_variables(text) == ("name", "two words", "größe")
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def test_variables_are_found_once_and_in_order() -> None:
 )
 def test_what_only_looks_like_a_variable_is_text(text: str) -> None:
     assert variables(text) == ()
-    assert filled(text, {"a": "x", "name": "x"}) == text
+    assert fill_in(text, {"a": "x", "name": "x"}) == text
 
 
 def test_what_is_filled_in_is_not_looked_through_again() -> None:
-    assert filled("{{a}} {{b}}", {"a": "{{b}}", "b": r"\1"}) == r"{{b}} \1"
-    assert filled("{{a}} {{c}}", {"a": "x"}) == "x {{c}}"
+    assert fill_in("{{a}} {{b}}", {"a": "{{b}}", "b": r"\1"}) == r"{{b}} \1"
+    assert fill_in("{{a}} {{c}}", {"a": "x"}) == "x {{c}}"
 
 
 def prompts(*names: str) -> list[SavedPrompt]:

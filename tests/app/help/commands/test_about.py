@@ -39,4 +39,4 @@ def test_the_licence_of_one_part_is_told_in_full(
 
 def test_what_is_no_part_is_refused(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> None:
     assert hearth("about", "banana") == 1
-    assert "no part of Hearth" in capsys.readouterr().err
+    assert "not a part of Hearth" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 
 from app.base.shipped import GUIDES
 from app.cli.parser import build_parser
-from app.help.commands.help import laid_out
+from app.help.commands.help import lay_out
 from app.help.services.guides import Guides
 from app.markdown.parser import Parser
 from tests.support.terminal import Hearth
@@ -107,7 +107,7 @@ def test_every_kind_of_block_is_laid_out() -> None:
         "over two lines.\n\n- one\n- two words\n  that go on\n  - deeper\n\n1. first\n\n> said\n\n"
         "```\nx = 1\n```\n\n| a | b |\n|---|---|\n| `c` | some words in a cell |\n\n---\n"
     )
-    shown = laid_out(Parser(document=True).parse(text), 28, bold=False)
+    shown = lay_out(Parser(document=True).parse(text), 28, bold=False)
     assert shown == (
         "A guide (`hearth help\nmodels`), a page\n(https://example.org) and\n"
         "`code`, over two lines.\n\n• one\n• two words that go on\n  ◦ deeper\n\n1. first\n\n"

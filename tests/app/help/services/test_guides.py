@@ -84,7 +84,7 @@ def test_what_was_found_is_marked_in_a_line_of_the_text(guides: Guides) -> None:
 
 def test_links_lead_to_guides_and_their_sections(guides: Guides) -> None:
     def led(address: str) -> tuple[str, int] | None:
-        section = guides.linked(address)
+        section = guides.section_at(address)
         return (section.guide.topic, section.number) if section else None
 
     assert led("b.md") == ("b", 0)

@@ -36,7 +36,7 @@ def test_every_part_has_a_version_a_named_licence_and_its_text(
         assert part.version, part
         assert SPDX.fullmatch(part.licence), part
         assert part.source or ("GPL" not in part.licence and "MPL" not in part.licence), part
-        assert licences.text(part).whole, part
+        assert licences.text(part).joined, part
 
 
 def test_what_is_installed_is_listed_and_what_only_the_tests_need_is_not(
@@ -90,7 +90,7 @@ def test_a_package_of_hearth_has_its_own_list(tmp_path: Path) -> None:
     (packed / "parts.json").write_text(json.dumps(listed), encoding="utf-8")
     licences = Licences(tmp_path / "licences")
     assert [part.name for part in licences.all()] == ["zlib"]
-    assert licences.text(licences.part("zlib")).whole == "Use it freely."
+    assert licences.text(licences.part("zlib")).joined == "Use it freely."
 
 
 def test_a_name_that_is_no_part_is_refused() -> None:

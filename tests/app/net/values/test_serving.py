@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.api.values import OTHER, endpoint_of
+from app.api.values import OTHER_ENDPOINT, endpoint_of
 from app.base.errors import SettingsInvalid
 from app.net.values.serving import Address, parse_aliases, parse_names, parse_sites
 
@@ -60,4 +60,4 @@ def test_of_a_path_only_the_endpoint_is_kept() -> None:
     assert endpoint_of("/v1/messages") == "/v1/messages"
     assert endpoint_of("/v1/models/some/model") == "/v1/models"
     assert endpoint_of("/rerank") == "/rerank"
-    assert endpoint_of("/v1/modelsecret") == OTHER
+    assert endpoint_of("/v1/modelsecret") == OTHER_ENDPOINT

@@ -28,7 +28,7 @@ LOST = replace(FAR, id="gone:x", name="x", server="id-gone")
 
 @pytest.fixture
 def choose(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    ui.presenters.settings.know_models(lambda _: None)  # these are in no list of the library
+    ui.presenters.settings.set_model_check(lambda _: None)  # these are in no list of the library
     listed = ui.presenters.models.list()
     monkeypatch.setattr(ui.presenters.models, "list", lambda: [*listed, FAR, BESIDE, LOST])
     return ui.window.chooser.use
@@ -102,7 +102,7 @@ def test_a_server_that_is_unknown_counts_as_another_computer(
 
 
 def test_it_is_there_before_the_models_are_listed(ui: Ui) -> None:
-    ui.presenters.settings.know_models(lambda _: None)
+    ui.presenters.settings.set_model_check(lambda _: None)
     ui.presenters.settings.set("model", "team:qwen3-32b")
     ui.window.new_chat()
     ui.window.chooser.announce()

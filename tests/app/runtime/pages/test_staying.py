@@ -19,7 +19,7 @@ def older(ui: Ui) -> str:
     store.save(TEAM)
     store.save_info(TEAM.id, FACTS)
     chat_id = ui.app.chats.ask(None, "My secret")[0].chat_id
-    ui.presenters.settings.know_models(lambda _: None)  # it is in no list of the library
+    ui.presenters.settings.set_model_check(lambda _: None)  # it is in no list of the library
     ui.presenters.settings.set("model", FAR)
     ui.presenters.models.look()
     ui.qtbot.waitUntil(lambda: FAR in {it.id for it in ui.window.chooser.entries()})

@@ -209,9 +209,9 @@ def test_measured_speeds_are_kept(tmp_path: Path) -> None:
     )
     book = MeasuredSpeeds(tmp_path / "speeds.json")
     assert book.all() == ()
-    book.keep(speed_of(result, "Gemma"))
-    book.keep(MeasuredSpeed("llamacpp", "Gemma", 1, 5.0))
-    book.keep(MeasuredSpeed("llamacpp", "Gemma", 1, 6.0))
+    book.store(speed_of(result, "Gemma"))
+    book.store(MeasuredSpeed("llamacpp", "Gemma", 1, 5.0))
+    book.store(MeasuredSpeed("llamacpp", "Gemma", 1, 6.0))
     assert set(MeasuredSpeeds(tmp_path / "speeds.json").all()) == {
         MeasuredSpeed("vllm", "Gemma", 1, 14.0),
         MeasuredSpeed("llamacpp", "Gemma", 1, 6.0),

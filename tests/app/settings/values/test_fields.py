@@ -11,11 +11,11 @@ from app.settings.values.declared import SECTIONS
 from app.settings.values.fields import (
     RENAMED,
     Settings,
+    display_text,
     fields,
     is_multiline,
     limits_of,
     section_of,
-    shown,
 )
 
 
@@ -84,7 +84,7 @@ def test_an_unknown_setting_is_refused() -> None:
     ],
 )
 def test_the_values_of_a_setting_are_words_and_proper_names(word: str, written: str) -> None:
-    assert shown(word) == written
+    assert display_text(word) == written
 
 
 def test_limits_and_kinds() -> None:

@@ -6,7 +6,13 @@ import pytest
 
 from app.base.errors import NoSuchSetting, SettingsInvalid
 from app.settings.values.fields import Settings, fields
-from app.settings.values.models import OF_A_MODEL, checked, effective, made_for, valid
+from app.settings.values.models import (
+    MODEL_SETTINGS,
+    builtin_settings,
+    effective,
+    parse_setting,
+    valid_settings,
+)
 
 
 def test_what_is_asked_goes_before_chat_model_and_app() -> None:
@@ -25,23 +31,23 @@ def test_zero_and_empty_are_values() -> None:
 
 
 def test_every_setting_of_a_model_is_one_of_the_app() -> None:
-    assert set(OF_A_MODEL) <= set(fields())
+    assert set(MODEL_SETTINGS) <= set(fields())
 
 
 def test_the_guide_was_made_for_one_answer() -> None:
-    assert effective(Settings(), made_for(builtin=True)).temperature == 0
-    assert made_for(builtin=False) == {}
+    assert effective(Settings(), builtin_settings(builtin=True)).temperature == 0
+    assert builtin_settings(builtin=False) == {}
 
 
 def test_values_are_read_as_their_type() -> None:
-    assert checked("context", "4096") == 4096
-    assert checked("temperature", "0.5") == 0.5
-    assert checked("gpu_layers", "-1") == -1
+    assert parse_setting("context", "4096") == 4096
+    assert parse_setting("temperature", "0.5") == 0.5
+    assert parse_setting("gpu_layers", "-1") == -1
     with pytest.raises(SettingsInvalid):
-        checked("top_p", 2)
+        parse_setting("top_p", 2)
     with pytest.raises(NoSuchSetting):
-        checked("offline", True)
+        parse_setting("offline", True)
 
 
 def test_stored_values_that_are_no_longer_allowed_are_left_out() -> None:
-    assert valid({"context": -5, "top_k": 3, "gone": 1}) == {"top_k": 3}
+    assert valid_settings({"context": -5, "top_k": 3, "gone": 1}) == {"top_k": 3}

@@ -12,7 +12,7 @@ from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
-from app.settings.pages.setting_row import Maker, SettingRow
+from app.settings.pages.setting_row import EditorMaker, SettingRow
 from app.settings.values.field import SettingField
 from app.settings.values.fields import fields
 from app.settings.values.models import ANSWERING, ENGINE, LOAD, THINKING
@@ -39,7 +39,7 @@ class OwnSetting(QWidget):
         general: object,
         parent: QWidget | None = None,
         *,
-        make: Maker | None = None,
+        make: EditorMaker | None = None,
     ) -> None:
         super().__init__(parent)
         self._make = make
@@ -113,7 +113,7 @@ class OwnSettings(Panel):
         self,
         own: Mapping[str, object],
         general: Mapping[str, object],
-        editors: Mapping[str, Maker],
+        editors: Mapping[str, EditorMaker],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from app.base.errors import DiskFull, ModelDiffers
-from app.base.folder import explained
+from app.base.folder import as_user_errors
 from app.models.library.services.places.hashing import (
     Progress,
     Share,
@@ -90,7 +90,7 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
             N_("What was read back from the disk is not what was written there."),
             N_("Check the disk; then try again."),
         )
-    with explained(target):
+    with as_user_errors(target):
         replace_file(part, target)
     return CopiedFile(target, digest)
 
@@ -125,7 +125,7 @@ def new_folder(own: Path, stem: str) -> Path:
 
     This is safe against other processes that do the same.
     """
-    with explained(own):
+    with as_user_errors(own):
         for number in count(1):
             folder = own / (stem if number == 1 else f"{stem}-{number}")
             with contextlib.suppress(FileExistsError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.library.services.places.files import groups_below
 from app.models.library.services.places.scan import Scan
 from engines.regular import read_regular_text
@@ -47,4 +47,4 @@ def _model_path(settings: Path, scan: Scan) -> Path | None:
         return None
     # Qt writes values that have no group into [General], and can quote them.
     named = reader.get("General", "modelPath", fallback="").strip('" ')
-    return from_home(named) if named else None
+    return expand_home(named) if named else None

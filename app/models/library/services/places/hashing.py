@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from app.base.errors import ModelNotRead
-from app.base.folder import explained
+from app.base.folder import as_user_errors
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import private
@@ -84,7 +84,7 @@ def write_hashed(path: Path, pieces: Iterable[bytes], share: Share) -> str:
     import hashlib
 
     digest = hashlib.sha256()
-    with explained(path), open(path, "wb", opener=private) as writing:
+    with as_user_errors(path), open(path, "wb", opener=private) as writing:
         for piece in pieces:
             digest.update(piece)
             writing.write(piece)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from app.base.home import from_home
+from app.base.home import expand_home
 from app.models.library.services.places.files import groups_below
 from app.models.library.services.places.scan import Scan, read_json
 
@@ -29,7 +29,7 @@ def scan_lm_studio(homes: Iterable[Path]) -> Scan:
         settings = read_json(home / "settings.json", scan)
         named = settings.get("downloadsFolder") if isinstance(settings, dict) else None
         if isinstance(named, str) and named.strip():
-            folders[from_home(named)] = None
+            folders[expand_home(named)] = None
     for folder in folders:
         _add(folder, scan)
     return scan

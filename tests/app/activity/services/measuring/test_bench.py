@@ -167,7 +167,11 @@ def test_an_engine_that_starts_again_for_mtp_is_measured_one_mode_after_the_othe
     assert result.kinds[0].modes[1].gain == 1.0
     counted = [request.mtp for request in services.engine.requests if request.max_tokens == 2]
     assert counted == ["off"] * len(counted[::2]) + ["on"] * len(counted[::2])
-    starts = [it.what for it in steps if isinstance(it, BenchStep) and "starting again" in it.what]
+    starts = [
+        it.description
+        for it in steps
+        if isinstance(it, BenchStep) and "starting again" in it.description
+    ]
     assert starts == ["starting again with MTP on"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.activity.services.measuring.bench_many import ManyBench, ManyResult, kept
+from app.activity.services.measuring.bench_many import ManyBench, ManyResult, speeds_of
 from app.activity.values.bench_results import BenchStep
 from app.models.library.services.fitting import Fitting
 from app.models.library.values.entry import ModelEntry
@@ -60,7 +60,7 @@ def test_an_engine_that_can_is_asked_by_all_at_once(services: Services) -> None:
     assert isinstance(result, ManyResult)
     assert len(steps) == 2
     assert [(it.chats, it.tokens) for it in result.levels] == [(3, 6), (6, 12)]
-    assert (result.side_by_side, result.note) == (8, "All are answered side by side.")
+    assert (result.side_by_side, result.note) == (8, "All are answered at the same time.")
 
 
 @pytest.fixture
@@ -82,10 +82,10 @@ def remote(server: OpenAiServer) -> Iterator[Runtime]:
 def test_a_server_is_asked_by_all_at_once(remote: Runtime) -> None:
     *_, result = measured(remote, TINY, 1, 5)
     assert isinstance(result, ManyResult)
-    assert "its own affair" in result.note
+    assert "the server decides" in result.note
     assert [it.chats for it in result.levels] == [1, 5]
     assert result.levels[1].tokens >= 5 * 2, "counted by the server's usage"
-    one, five = kept(result, "Tiny")
+    one, five = speeds_of(result, "Tiny")
     assert (one.engine, one.model, one.at_once) == ("remote", "Tiny", 1)
     assert one.tokens_per_s == result.levels[0].decode_tok_s
     assert (five.at_once, five.tokens_per_s) == (5, result.levels[1].total_tok_s)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.base.errors import NotReproducible, PerhapsOtherwise
+from app.base.errors import NotReproducible, ReproductionMayDiffer
 from app.chats.answers.presenters.reproducing import Comparison, Plan, compare, plan
 from app.chats.answers.values.answer_record import as_json, from_json
 from app.chats.answers.values.answers import AnswerOptions
@@ -112,7 +112,7 @@ def test_its_file_was_changed(at: Desk, model: str) -> None:
     path = at.services.library.find(model).path
     os.utime(path, ns=(1, 1))
     planned = plan(answer, at.services.library.find)
-    assert isinstance(planned.doubt, PerhapsOtherwise)
+    assert isinstance(planned.doubt, ReproductionMayDiffer)
     assert "changed" in planned.doubt.why
 
 

@@ -134,22 +134,22 @@ def test_whether_somebody_has_chosen_its_model_is_kept_with_a_chat(window: Windo
     layers = ChatLayers(
         ChatSettingsStore(window.services.database), AssistantStore(window.services.database)
     )
-    assert layers.of(chat_id).usual
+    assert layers.of(chat_id).is_default_model
     window.chat.set(chat_id, "temperature", 0.5)
     window.settle()
-    assert layers.of(chat_id).usual, "that is no choice of a model"
+    assert layers.of(chat_id).is_default_model, "that is no choice of a model"
     window.chat.set_model(chat_id, "starter")
     window.settle()
-    assert not layers.of(chat_id).usual
+    assert not layers.of(chat_id).is_default_model
     other = window.ask(None)
     window.chat.set_assistant(other, "p")
     window.settle()
-    assert layers.of(other).usual
+    assert layers.of(other).is_default_model
     window.assistants.save(replace(POET, model="starter"))
     window.settle()
     window.chat.set_assistant(other, "p")
     window.settle()
-    assert not layers.of(other).usual, "the assistant has one"
+    assert not layers.of(other).is_default_model, "the assistant has one"
 
 
 def test_an_assistants_model_takes_the_place_of_the_chats(window: Window) -> None:

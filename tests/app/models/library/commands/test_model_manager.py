@@ -125,8 +125,8 @@ def test_it_is_said_in_words_that_a_setting_named_it(terminal: Terminal, model: 
     for name in ("model", "draft_model"):
         terminal.says("settings", "set", name, "m-q8-0")
     said = terminal.prints("models", "rm", "m-q8-0")
-    assert "The setting model named it, and is starter now." in said
-    assert "The setting draft_model named it, and is empty now." in said
+    assert "The setting “model” used it, and is now: starter." in said
+    assert "The setting “draft_model” used it, and is now: empty." in said
 
 
 def test_a_model_with_a_new_name_stays_the_usual_one(terminal: Terminal, model: Path) -> None:
@@ -145,10 +145,10 @@ def test_a_setting_names_only_what_is_here(terminal: Terminal, model: Path, tmp_
         ("model", str(tmp_path / "gone.gguf"), "model_not_found", "gone.gguf"),
         ("draft_model", "nope", "model_not_found", "neither the name"),
         ("embedding_model", "nope", "model_not_found", "neither the name"),
-        ("embedding_model", "m-q8-0", "settings_invalid", "turns no texts into vectors"),
+        ("embedding_model", "m-q8-0", "settings_invalid", "cannot turn texts into vectors"),
         ("server_aliases", "gpt-4o = nope", "model_not_found", "neither the name"),
         ("adapter", "nope", "settings_invalid", "No adapter"),
-        ("model_folders", str(tmp_path / "gone"), "settings_invalid", "looked for"),
+        ("model_folders", str(tmp_path / "gone"), "settings_invalid", "look for models"),
         ("server_certificate", str(tmp_path / "gone.pem"), "settings_invalid", "certificate"),
         ("server_key", str(tmp_path / "gone.pem"), "settings_invalid", "key"),
     ):

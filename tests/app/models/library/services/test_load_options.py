@@ -10,7 +10,7 @@ import pytest
 from app.base.errors import SettingsInvalid
 from app.models.library.services.load_options import load_options_of, unmet
 from app.settings.values.fields import Settings
-from app.settings.values.named import adapters_named
+from app.settings.values.named import parse_adapters
 from engines.memory.load_options import LoadOptions
 from engines.types import EngineName, VllmOptions
 
@@ -95,13 +95,13 @@ def test_mtp_is_settled_at_the_start_of_vllm_and_for_each_answer_of_llama() -> N
 @pytest.mark.parametrize("text", ["law", "= /a", "law =", "a = /b\na = /c", "model = /a"])
 def test_a_line_that_names_no_adapter_is_refused(text: str) -> None:
     with pytest.raises(SettingsInvalid):
-        adapters_named(text)
+        parse_adapters(text)
 
 
 def test_an_adapter_in_one_file_says_how_large_it_is(tmp_path: Path) -> None:
     (tmp_path / "style.gguf").write_bytes(bytes(100))
     named = f"style = {tmp_path / 'style.gguf'}\nlaw = {tmp_path}\ngone = {tmp_path / 'no.gguf'}"
-    assert [it.size_bytes for it in adapters_named(named)] == [100, 0, 0]
+    assert [it.size_bytes for it in parse_adapters(named)] == [100, 0, 0]
 
 
 def test_what_another_engine_was_set_to_do_is_said() -> None:

@@ -15,7 +15,7 @@ from app.models.library.services.places.hub_cache import scan_hub
 from app.models.library.services.places.jan import scan_jan
 from app.models.library.services.places.ollama import scan_ollama
 from app.models.library.services.places.scan import Scan
-from app.settings.values.named import folders_named
+from app.settings.values.named import parse_folders
 from tests.app.models.library.services.places.layouts import some_model, write_projector
 from tests.engines.gguf_files import (
     LLAMA,
@@ -215,4 +215,4 @@ def test_a_folder_that_is_a_file_is_noted(tmp_path: Path) -> None:
 
 
 def test_folders_are_named_one_a_line() -> None:
-    assert folders_named("\n /a/b \n\n/c\n/a/b\n") == (Path("/a/b"), Path("/c"))
+    assert parse_folders("\n /a/b \n\n/c\n/a/b\n") == (Path("/a/b"), Path("/c"))

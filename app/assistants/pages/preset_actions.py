@@ -1,4 +1,4 @@
-"""Saves and deletes presets for every form in the window."""
+"""The actions on presets for every form in the window."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.kit.widgets.form import ask_name
 from app.settings.values.fields import Settings
 
 
-class PresetKeeper(QObject):
-    """A helper that saves and deletes presets: it asks for a name, and offers to undo."""
+class PresetActions(QObject):
+    """Saves and deletes presets; asks for a name, and offers to undo a deletion."""
 
     def __init__(self, service: Assistants, notifier: Notifier, window: QWidget) -> None:
         super().__init__(window)
@@ -23,23 +23,23 @@ class PresetKeeper(QObject):
         self._notifier = notifier
         self._window = window
 
-    def keep(self, settings: Settings) -> None:
+    def save(self, settings: Settings) -> None:
         """Ask for a name, and save the sampling of these settings as a preset."""
 
-        def keep(name: str, done: Callable[[], None], _: object) -> None:
-            self._service.keep_preset(name, settings)
+        def save(name: str, done: Callable[[], None], _: object) -> None:
+            self._service.create_preset(name, settings)
             done()
 
         ask_name(
             self._window.window(),
             "presetName",
             self.tr("Save as a preset"),
-            keep,
+            save,
             self._notifier.error,
             longest=LONGEST_NAME,
         )
 
-    def drop(self, preset_id: str) -> None:
+    def delete(self, preset_id: str) -> None:
         """Delete a preset, and offer to undo that."""
         removed = self._service.remove_preset(preset_id)
         if removed is not None:

@@ -1,4 +1,4 @@
-"""Inserts prompts into a message: after / at its beginning, or with a shortcut anywhere in it."""
+"""Inserting prompts into a message: after / at its beginning, or with a shortcut anywhere in it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PromptPopup(Panel):
         self._list.setVisible(bool(prompts))
         self._list.setFixedHeight(_ROW * min(len(prompts), _MOST_ROWS) + 4)
         if prompts:
-            self._hint.setText(self.tr("Enter inserts it, Esc closes the list"))
+            self._hint.setText(self.tr("Enter inserts the prompt, Esc closes the list"))
         else:
             self._hint.setText(
                 self.tr("No prompts yet. Write one on the page “Assistants”, under “Prompts”.")
@@ -92,7 +92,7 @@ class PromptPopup(Panel):
         if count:
             self._list.setCurrentRow((self._list.currentRow() + by) % count)
 
-    def take(self) -> bool:
+    def choose_selected(self) -> bool:
         """Choose the selected prompt; return False if none is selected."""
         item = self._list.currentItem()
         if item is not None:
@@ -103,12 +103,12 @@ class PromptPopup(Panel):
         self.chosen.emit(item.data(Qt.ItemDataRole.UserRole))
 
 
-_TAKES = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
-_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
-_LEAVES = Qt.Key.Key_Escape
+_CHOOSE_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
+_STEP_KEYS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+_CLOSE_KEY = Qt.Key.Key_Escape
 
 
-class PromptUse(QObject):
+class PromptInsertion(QObject):
     """The insertion of prompts into a message, which the user can undo.
 
     Args:
@@ -120,23 +120,23 @@ class PromptUse(QObject):
         self._prompts = prompts
         self._edit = edit
         self._messages = messages
-        self._from: int | None = None
-        self._left: str | None = None
+        self._slash_at: int | None = None
+        self._closed_at_text: str | None = None
         self._selected = ""
         self._popup: PromptPopup | None = None
-        self._place = timer(self, 0, self._put_in_place)
+        self._place_timer = timer(self, 0, self._place_popup)
         edit.installEventFilter(self)
-        edit.textChanged.connect(self._look)
-        edit.cursorPositionChanged.connect(self._look)
+        edit.textChanged.connect(self._update_list)
+        edit.cursorPositionChanged.connect(self._update_list)
 
     def open(self) -> None:
         """Open the list at the cursor; text selected there becomes {{selection}}."""
         cursor = self._edit.textCursor()
         self._selected = _plain(cursor)
         self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._from = cursor.selectionStart()
+        self._slash_at = cursor.selectionStart()
         cursor.insertText("/")
-        self._look()
+        self._update_list()
 
     def fill(self, menu: QMenu) -> None:
         """Add *Insert a prompt…* to the composer's menu."""
@@ -145,10 +145,11 @@ class PromptUse(QObject):
         action.triggered.connect(lambda: self.open())  # noqa: PLW0108 - takes no state
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Pass the keys of the open list on, and close it when the field loses the focus."""
         if event.type() is QEvent.Type.FocusOut:
             self._close()
         elif event.type() is QEvent.Type.Resize and self._popup is not None:
-            self._place.start()
+            self._place_timer.start()
         if self._popup is not None and isinstance(event, QKeyEvent):
             if event.type() is QEvent.Type.ShortcutOverride:
                 return self._claim(event)
@@ -158,82 +159,88 @@ class PromptUse(QObject):
 
     def _claim(self, event: QKeyEvent) -> bool:
         """Keep the list's keys, such as Esc, from triggering shortcuts of the window."""
-        claimed = event.key() in _TAKES or event.key() in _STEPS or event.key() == _LEAVES
+        claimed = (
+            event.key() in _CHOOSE_KEYS or event.key() in _STEP_KEYS or event.key() == _CLOSE_KEY
+        )
         event.setAccepted(claimed)
         return claimed
 
     def _key(self, key: Qt.Key, popup: PromptPopup) -> bool:
-        if key == _LEAVES:
+        if key == _CLOSE_KEY:
             self._close()
-            self._left = self._edit.toPlainText()
+            self._closed_at_text = self._edit.toPlainText()
             return True
-        if key in _STEPS:
-            popup.step(_STEPS[key])
+        if key in _STEP_KEYS:
+            popup.step(_STEP_KEYS[key])
             return True
-        return key in _TAKES and popup.take()
+        return key in _CHOOSE_KEYS and popup.choose_selected()
 
-    def _look(self) -> None:
+    def _update_list(self) -> None:
         """Update the list from the text after the slash."""
         text = self._edit.toPlainText()
-        if text != self._left:
-            self._left = None
-        if self._from is None and text == "/" and self._left is None:
-            self._from = 0
-        called = self._called(text)
-        if called is None:
+        if text != self._closed_at_text:
+            self._closed_at_text = None
+        if self._slash_at is None and text == "/" and self._closed_at_text is None:
+            self._slash_at = 0
+        name = self._typed_name(text)
+        if name is None:
             self._close()
             return
         from app.assistants.values.prompts import matching
 
-        found = matching(self._prompts.all(), called)
-        if not found and called:
+        matches = matching(self._prompts.all(), name)
+        if not matches and name:
             self._hide()
             return
         if self._popup is None:
             self._popup = PromptPopup(self._edit.window())
             self._popup.chosen.connect(self._use, Qt.ConnectionType.QueuedConnection)
-        self._popup.show_prompts(found)
-        self._put_in_place()
+        self._popup.show_prompts(matches)
+        self._place_popup()
 
-    def _put_in_place(self) -> None:
+    def _place_popup(self) -> None:
         if self._popup is not None:
             self._popup.place_above(self._edit.parentWidget() or self._edit)
 
-    def _called(self, text: str) -> str | None:
+    def _typed_name(self, text: str) -> str | None:
         """Return the text between the slash and the cursor; None if the list is not wanted."""
-        at = self._edit.textCursor().position()
-        if self._from is None or at <= self._from or text[self._from : self._from + 1] != "/":
+        position = self._edit.textCursor().position()
+        if (
+            self._slash_at is None
+            or position <= self._slash_at
+            or text[self._slash_at : self._slash_at + 1] != "/"
+        ):
             return None
-        called = text[self._from + 1 : at]
-        return None if "\n" in called else called
+        name = text[self._slash_at + 1 : position]
+        return None if "\n" in name else name
 
     def _use(self, prompt_id: str) -> None:
-        prompt, start = self._prompts.get(prompt_id), self._from
+        prompt, start = self._prompts.get(prompt_id), self._slash_at
         end = self._edit.textCursor().position()
         if prompt is None or start is None:
             return
-        known = self._known()
+        values = self._automatic_values()
         self._close()
-        from app.assistants.values.prompts import asked_for, filled
+        from app.assistants.values.prompts import fill_in, user_variables
 
-        names = asked_for(prompt.text)
+        names = user_variables(prompt.text)
         if not names:
-            self._insert(filled(prompt.text, known), start, end)
+            self._insert(fill_in(prompt.text, values), start, end)
             return
-        self._ask(prompt, names, known, (start, end))
+        self._ask_for_values(prompt, names, values, (start, end))
 
-    def _ask(
+    def _ask_for_values(
         self,
         prompt: SavedPrompt,
         names: tuple[str, ...],
-        known: dict[str, str],
-        place: tuple[int, int],
+        automatic: dict[str, str],
+        span: tuple[int, int],
     ) -> None:
         from app.assistants.pages.variables_dialog import VariablesDialog
-        from app.assistants.values.prompts import filled
+        from app.assistants.values.prompts import fill_in
 
         def use(values: Mapping[str, str]) -> None:
-            self._insert(filled(prompt.text, {**known, **values}), *place)
+            self._insert(fill_in(prompt.text, {**automatic, **values}), *span)
 
         VariablesDialog(prompt.name, names, use, self._edit.window()).open()
 
@@ -246,7 +253,7 @@ class PromptUse(QObject):
         self._edit.setFocus()
         self._close()
 
-    def _known(self) -> dict[str, str]:
+    def _automatic_values(self) -> dict[str, str]:
         """Return the values of the variables that Hearth fills in itself."""
         today = QLocale().toString(QDate.currentDate(), QLocale.FormatType.LongFormat)
         return {
@@ -267,7 +274,7 @@ class PromptUse(QObject):
 
     def _close(self) -> None:
         self._hide()
-        self._from = None
+        self._slash_at = None
         self._selected = ""
 
 

@@ -1,4 +1,4 @@
-"""Texts of run.py about a step that takes long or has failed. Standard library only."""
+"""The texts of run.py about the progress or the failure of a step. Standard library only."""
 
 import re
 import time
@@ -19,15 +19,15 @@ REMEDIES = {
     "[Kk]illed|memory exhausted|bad_alloc": "Out of memory: set CMAKE_BUILD_PARALLEL_LEVEL=1.",
     "[Dd]enied|Read-only file system": "Put Hearth where you may write; close it if it is open.",
 }
-"""What to do about a failure, by a pattern in its output; the first match counts."""
+"""Remedies for a failure, by a pattern in its output; the first match counts."""
 
 
 def step_of(output: str) -> str:
     """Return a build's progress by ninja's count, or else the package that pip is processing."""
     steps = re.findall(r"^\s*\[(\d+)/(\d+)\]", output, re.MULTILINE)
     if steps:
-        done, total = map(int, steps[-1])
-        return f"{100 * done // total} % ({done} of {total})"
+        finished, total = map(int, steps[-1])
+        return f"{100 * finished // total} % ({finished} of {total})"
     work = re.findall(r"^\s*(?:Collecting ([\w.-]+)|(Installing))", output, re.MULTILINE)
     return "".join(work[-1]).lower() if work else ""
 
@@ -42,5 +42,5 @@ def report(title: str, status: str, started: float, live: bool) -> str:
 
 def remedy(output: str) -> str:
     """Return what to do about a failure with this output."""
-    found = (advice for pattern, advice in REMEDIES.items() if re.search(pattern, output))
-    return f"{next(found, '')} Run this again; what is done is kept.".strip()
+    remedies = (advice for pattern, advice in REMEDIES.items() if re.search(pattern, output))
+    return f"{next(remedies, '')} Run this again; finished steps are not repeated.".strip()

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from app.cli import main as cli_main
-from app.cli.main import main, window_alone
+from app.cli.main import main, parse_plain_start
 from app.cli.parser import build_parser
 
 
@@ -17,7 +17,7 @@ from app.cli.parser import build_parser
     "words", [[], ["--offline"], ["--data-dir", "a b"], ["--offline", "--data-dir", "x"]]
 )
 def test_it_makes_the_same_of_them(words: list[str]) -> None:
-    alone = window_alone(words)
+    alone = parse_plain_start(words)
     assert alone is not None
     parsed = build_parser().parse_args(words)
     assert alone.data_dir == getattr(parsed, "data_dir", None)
@@ -29,7 +29,7 @@ def test_it_makes_the_same_of_them(words: list[str]) -> None:
     "words", [["ask"], ["--json"], ["--data-dir"], ["--data-dir", "--offline"]]
 )
 def test_all_else_is_left_to_the_parser(words: list[str]) -> None:
-    assert window_alone(words) is None
+    assert parse_plain_start(words) is None
 
 
 @pytest.mark.parametrize("words", [[], ["--quick-ask"]])

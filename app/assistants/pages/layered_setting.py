@@ -18,7 +18,7 @@ _ZERO_IS_OPEN = {"context", "max_tokens"}
 """Settings whose value 0 means that the model and this computer determine it."""
 
 
-class HeldSetting(QWidget):
+class LayeredSetting(QWidget):
     """A setting with its editor and the source of its value.
 
     Signals:
@@ -35,7 +35,7 @@ class HeldSetting(QWidget):
         self._name = name
         self._field = field
         self._value = value
-        self._editor = self._make(value)
+        self._editor = self._create_editor(value)
         title = Label(translated(field.title), "strong")
         title.setToolTip(translated(field.description))
         self._source = Label("", "small", name=f"source-{name}")
@@ -44,27 +44,27 @@ class HeldSetting(QWidget):
             self.tr("Reset {title}").format(title=translated(field.title))
         )
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
-        said = QHBoxLayout()
-        said.setSpacing(GRID)
-        said.addWidget(self._source)
-        said.addStretch(1)
-        said.addWidget(self._reset)
+        footer = QHBoxLayout()
+        footer.setSpacing(GRID)
+        footer.addWidget(self._source)
+        footer.addStretch(1)
+        footer.addWidget(self._reset)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(2)
         if isinstance(self._editor, LongText):
-            self._place: QVBoxLayout | QHBoxLayout = QVBoxLayout()
-            self._place.setSpacing(4)
-            self._place.addWidget(title)
+            self._row: QVBoxLayout | QHBoxLayout = QVBoxLayout()
+            self._row.setSpacing(4)
+            self._row.addWidget(title)
         else:
-            self._place = QHBoxLayout()
-            self._place.addWidget(title, 1)
-        self._place.addWidget(self._editor)
-        self._column.addLayout(self._place)
-        self._column.addLayout(said)
-        self.show_held(value, "", own=False)
+            self._row = QHBoxLayout()
+            self._row.addWidget(title, 1)
+        self._row.addWidget(self._editor)
+        self._column.addLayout(self._row)
+        self._column.addLayout(footer)
+        self.show_value(value, "", own=False)
 
-    def show_held(self, value: object, source: str, *, own: bool) -> None:
+    def show_value(self, value: object, source: str, *, own: bool) -> None:
         """Show the value.
 
         Args:
@@ -79,15 +79,15 @@ class HeldSetting(QWidget):
 
     def _replace(self, value: object) -> None:
         had_focus = self._editor.hasFocus()
-        before, self._editor = self._editor, self._make(value)
-        self._place.replaceWidget(before, self._editor)
-        before.blockSignals(True)
-        before.hide()
-        before.deleteLater()
+        old_editor, self._editor = self._editor, self._create_editor(value)
+        self._row.replaceWidget(old_editor, self._editor)
+        old_editor.blockSignals(True)
+        old_editor.hide()
+        old_editor.deleteLater()
         if had_focus:
             self._editor.setFocus()
 
-    def _make(self, value: object) -> QWidget:
+    def _create_editor(self, value: object) -> QWidget:
         editor = make_editor(self._field, value, self._changed)
         editor.setObjectName(f"edit-{self._name}")
         editor.setAccessibleName(translated(self._field.title))
