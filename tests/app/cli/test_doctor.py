@@ -173,7 +173,7 @@ def test_where_no_report_can_be_kept_it_is_said(
     ("how", "said"),
     [
         ("absent", "Its library is not installed"),
-        ("asks for more", "what it finds does not fit"),
+        ("asks for more", "the installed library differs"),
         ("cut off", "the process that loaded its library ended"),
     ],
 )

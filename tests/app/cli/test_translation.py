@@ -216,7 +216,7 @@ def filled(hub: TestHub, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("tests.support.scripted.NO_DRAFTS", "d1")
     monkeypatch.setattr("tests.support.scripted.MTP_LINE", "m1")
     machine = with_card(12, 360, ())
-    monkeypatch.setattr(devices, "looking", lambda *_, **__: lambda: machine.hardware)
+    monkeypatch.setattr(devices, "hardware_detector", lambda *_, **__: lambda: machine.hardware)
     monkeypatch.setattr(bandwidth, "memory_rates", lambda _: {"Card": 36e10})
     with closing(open_app(DataFolder.default())) as app:
         answered(app, CHAT)
