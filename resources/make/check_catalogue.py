@@ -23,7 +23,7 @@ from app.base.errors import AppError, GatedRepository, RepositoryUnknown
 from app.models.discover.values.catalogue import Catalogue, Fact, Licence, Size, load_catalogue
 from app.models.discover.values.catalogue_sizes import known_sizes
 from app.models.discover.values.placing import file_key
-from app.models.downloads.values.wanted import checkpoint_request
+from app.models.downloads.values.requests import checkpoint_request
 from app.models.hub.client import Hub
 from app.models.hub.values.hub import Repository
 from app.net import Gate

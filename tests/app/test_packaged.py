@@ -74,7 +74,7 @@ def test_a_module_is_run_in_a_process_of_its_own() -> None:
     command = (*PACKAGED, "-m", "engines.llamacpp.devices_child")
     ended = run_helper(command, "", 60.0, CancelToken())
     assert ended.code == 0, ended.err
-    assert any(it["kind"] == "cpu" for it in json.loads(ended.last_line))
+    assert any(it["kind"] == "cpu" for it in json.loads(ended.last_line)["result"])
 
 
 def test_a_document_is_read_by_it(tmp_path: Path) -> None:
