@@ -30,6 +30,7 @@ class Answered:
 
     @property
     def tokens(self) -> int:
+        """The number of tokens that the model wrote."""
         return self.done.usage.completion_tokens
 
 

@@ -29,9 +29,17 @@ class ChatWithModel(Protocol):
     """The open chat, as far as it concerns its model; see `OpenChat`."""
 
     @property
-    def model(self) -> str: ...
-    def with_model(self, model: str) -> Settings: ...
-    def set_model(self, model: str | None) -> None: ...
+    def model(self) -> str:
+        """The id, name or path of the model that answers."""
+        ...
+
+    def with_model(self, model: str) -> Settings:
+        """Return the settings that the chat's answers would have with another model."""
+        ...
+
+    def set_model(self, model: str | None) -> None:
+        """Set the chat's model; None leaves it to the assistant and the settings."""
+        ...
 
 
 class ModelChooser(QObject):
