@@ -142,7 +142,7 @@ def opened(app: QApplication, data: Path, *, full: bool, real: bool = False) -> 
         if not real:
             patches.enter_context(patch.object(llamacpp, "LlamaCppEngine", lambda *_, **__: engine))
         for target, name, value in (
-            (devices, "looking", lambda *_, **__: lambda: COMPUTER),
+            (devices, "hardware_detector", lambda *_, **__: lambda: COMPUTER),
             (client, "Hub", lambda *_: scripted_hub()),
             (BandwidthBook, "of", lambda *_: Bandwidth(30e9)),
             (DownloadQueue, "start", lambda *_: None),
