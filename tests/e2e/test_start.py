@@ -45,13 +45,13 @@ from app.window.pages.main_window import MainWindow
 heavy = set(sys.argv[2:])
 light = "cancel errors private redaction regular sentences text"
 small = {f"engines.{name}" for name in light.split()}
-told = FirstPainting._tell
+finish = FirstPainting._finish
 
 def note(self):
     engines = {name for name in sys.modules if name.startswith("engines.")}
     early = engines - small | set(sys.modules) & {"app.kit.look.zoom"}
     print("painted", *sorted(heavy & set(sys.modules) | early), flush=True)
-    told(self)
+    finish(self)
 
 def look():
     main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))
@@ -63,7 +63,7 @@ def look():
         main.close()
     QTimer.singleShot(int(sys.argv[1]), idle)
 
-FirstPainting._tell = note
+FirstPainting._finish = note
 app = window._application()
 QTimer.singleShot(50, look)
 sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
