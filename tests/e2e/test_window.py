@@ -154,7 +154,7 @@ def test_without_a_llama_cpp_that_fits_chats_are_read_and_an_answer_fails_with_w
     monkeypatch.setenv("PYTHONPATH", unfit_llama(tmp_path, how))
     process = start(READ)
     assert line(process) == "2 messages are shown"
-    assert ("not installed" if how == "absent" else "does not fit") in line(process)
+    assert ("not installed" if how == "absent" else "differs") in line(process)
     assert process.wait(60) == 0
     assert [state for state, _ in answers(data_dir)] == ["complete", "failed"]
 
@@ -162,7 +162,7 @@ def test_without_a_llama_cpp_that_fits_chats_are_read_and_an_answer_fails_with_w
 def test_a_second_start_brings_the_first_to_the_front(start: Start) -> None:
     first = start(
         """
-made[0].asked.connect(lambda _: say("in front"))
+made[0].requested.connect(lambda _: say("in front"))
 say("open")
 """
     )

@@ -69,7 +69,7 @@ def test_a_book_that_cannot_be_read_costs_an_answer(tmp_path: Path, content: byt
     [
         ("os.kill(os.getpid(), signal.SIGKILL)", "ended with code -9"),
         ("sys.exit(3)", "ended with code 3"),
-        ("print('{\"result\": [1]}')", "something else"),
+        ("print('{\"result\": [1]}')", "unexpected answer"),
         ("os.kill(os.getpid(), signal.SIGXCPU)", "did not finish"),
     ],
 )
