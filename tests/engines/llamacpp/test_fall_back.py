@@ -23,7 +23,7 @@ def test_a_device_that_is_gone(load_it: LlamaCppEngine) -> None:
     loaded = load_it.load(ON_A_CARD, lambda _: None, CancelToken())
     assert loaded.device == "CPU"
     assert loaded.notes == (
-        "It runs on the processor. On the graphics card: The device Vulkan99 is not there.",
+        "It runs on the processor. On the graphics card: This computer has no device Vulkan99.",
     )
 
 

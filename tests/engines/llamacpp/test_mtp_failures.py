@@ -60,7 +60,7 @@ def test_what_cannot_be_put_away_does_not_keep_a_model_in_memory(
     def fail() -> None:
         raise MemoryError
 
-    monkeypatch.setattr(loaded.slots[0].cache, "put_away", fail)
+    monkeypatch.setattr(loaded.slots[0].cache, "save_to_disk", fail)
     with pytest.raises(MemoryError):
         engine.close()
     assert engine.status().state == "stopped"
