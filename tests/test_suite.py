@@ -83,7 +83,7 @@ PRIVATE = {
     "tests/app/documents/viewer/pages/test_file_viewer.py": {"_drawn"},
     "tests/app/help/commands/test_help.py": {"_SubParsersAction", "_actions"},
     "tests/app/models/discover/pages/conftest.py": {"_fitting"},
-    "tests/app/models/discover/pages/test_repository.py": {"_who"},
+    "tests/app/models/discover/pages/test_repository.py": {"_account_of"},
     "tests/app/models/downloads/pages/test_downloads.py": {"_entries"},
     "tests/app/runtime/pages/test_switching.py": {"_counterparts", "_prefer"},
     "tests/app/runtime/services/test_side_by_side_vllm.py": {"_crashes"},

@@ -248,7 +248,7 @@ def test_a_token_is_hidden_tested_and_kept(
         asked.append(token)
         return "ada"
 
-    monkeypatch.setattr(discover.app.tokens, "_who", who)
+    monkeypatch.setattr(discover.app.tokens, "_account_of", who)
     open_page(discover, GATED.id)
     dialog = ask_for_token(discover)
     assert "no keyring" in part(dialog, QLabel, "tokenKept").text()
@@ -274,7 +274,7 @@ def test_a_token_that_is_refused_can_be_corrected(
     def who(_: str) -> str:
         raise TokenRefused("The token was refused.", "The Hub does not know it.", "Make another.")
 
-    monkeypatch.setattr(discover.app.tokens, "_who", who)
+    monkeypatch.setattr(discover.app.tokens, "_account_of", who)
     open_page(discover, GATED.id)
     dialog = ask_for_token(discover)
     QTest.keyClicks(part(dialog, QLineEdit, "token"), "hf_wrong")
