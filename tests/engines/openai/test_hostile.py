@@ -83,6 +83,6 @@ def test_another_model_s_words_are_not_taken_for_those_of_the_one_asked(
     server.script(CHAT, stream(*other), stream(*other))
     assert text_of(run(ask("Hello"), via)) == "x", "it lists the model still, under another name"
     server.model = "other"
-    with pytest.raises(ModelNotFound, match="any more") as caught:
+    with pytest.raises(ModelNotFound, match="no longer has") as caught:
         run(ask("Hello"), via)
     assert "other" in caught.value.why
