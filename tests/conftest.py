@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
+from app.base.language import use_language
 from app.models.library.services.places import places
 from engines.redaction import forget_secrets
 from tests.hub.fixtures import hub  # noqa: F401  a fixture for every test
@@ -98,6 +99,14 @@ def set_aside() -> Iterator[None]:
     gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A command that a test runs can leave its language to the process."""
+    monkeypatch.setenv("LANGUAGE", "en")
+    yield
+    use_language("en")
 
 
 @pytest.fixture(autouse=True)

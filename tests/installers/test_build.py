@@ -36,7 +36,7 @@ with TestHub() as hub, TemporaryDirectory() as folder:
     client = Hub(Gate(lambda _: None, lambda: True), lambda: "hf_good")
     repository = client.repository(client.search(Query())[0].id)
     assert client.headers(repository, repository.variants[0], Path(folder)).is_file()
-    print(client.who("hf_good"), client.card(repository))
+    print(client.account_of("hf_good"), client.card(repository))
 """
 
 
