@@ -78,7 +78,7 @@ _CACHES: Final[Mapping[str, str]] = {
 Source: their wheels, as locked with vLLM 0.33.
 """
 
-_PATCHES: Final = Path(__file__).with_name("mending")
+_PATCHES: Final = Path(__file__).with_name("patches")
 _SMALL: Final = 1_000_000_000
 
 
