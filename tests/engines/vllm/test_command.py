@@ -113,6 +113,12 @@ def test_the_environment_is_its_own() -> None:
     assert environment["VLLM_HOST_IP"] == "127.0.0.1"
 
 
+def test_a_worker_on_a_processor_finds_the_patches_of_vllm() -> None:
+    """Without them, vLLM's sampler ends the process where drafts meet a temperature."""
+    patches = Path(made(profile="cpu").environment["PYTHONPATH"])
+    assert (patches / "sitecustomize.py").is_file()
+
+
 def test_all_that_is_compiled_stays_for_the_next_start() -> None:
     """The scratch folder, which is that for temporary files, goes with the worker."""
     environment = made().environment
