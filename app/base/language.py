@@ -26,7 +26,7 @@ class Problem(Protocol):
 
     @property
     def what(self) -> str:
-        """What happened."""
+        """The event, in one short sentence."""
         ...
 
     @property

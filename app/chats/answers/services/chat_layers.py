@@ -19,7 +19,7 @@ class ChatLayers:
         self._assistants = assistants
 
     def of(self, chat_id: str) -> SettingLayers:
-        """Return what a chat, with its switches, and its assistant have set."""
+        """Return the settings of a chat, with its switches, and of its assistant."""
         own = self._chats.get(chat_id)
         layers = layers_of(own, self._assistants.assistant(own.assistant_id))
         return replace(layers, chat={**layers.chat, **self._chats.switches(chat_id)})

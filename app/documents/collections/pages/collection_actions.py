@@ -1,4 +1,4 @@
-"""What the user can do with a collection, from its card and from its page."""
+"""The user's actions on a collection, from its card and from its page."""
 
 from __future__ import annotations
 

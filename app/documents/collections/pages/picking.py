@@ -1,4 +1,4 @@
-"""Lets the user pick or drop files and folders, and shows what was picked."""
+"""Lets the user pick or drop files and folders, and shows the choice."""
 
 from __future__ import annotations
 
