@@ -5,6 +5,7 @@ Qt is imported here, so that the terminal works without the system libraries tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from app.help.services.licences import Licences
     from app.models.discover.presenters.discover import Discover
     from app.models.library.presenters.overview import ModelOverview
+    from app.models.library.values.entry import ModelEntry
+    from app.models.library.values.memory_use import Fits
     from app.runtime.presenters.engine_list import EngineList
     from app.servers.presenters import ServerList
 
@@ -151,7 +154,12 @@ class WindowApp:
     def models(self) -> Models:
         """The list of models."""
         self.settings.set_model_check(self._app.library.shelf.require_listed)
-        return Models(self._app.library, self._app.manager, self.tasks, self._app.advise)
+        app, settings = self._app, self.settings
+
+        def judge(entries: Sequence[ModelEntry]) -> Mapping[str, Fits]:
+            return app.verdicts.of(entries, settings.current)
+
+        return Models(app.library, app.manager, self.tasks, app.advise, judge)
 
     @cached_property
     def loaded(self) -> LoadedModels:

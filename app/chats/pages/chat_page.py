@@ -124,7 +124,11 @@ class ChatPage(QWidget):
             transcript, self.composer, presenters, settings, self._options, notifier, self
         )
         self.fixes = Fixes(
-            self._chat, notifier, lambda message: self.answers.act("regenerate", message), self
+            self._chat,
+            self._generation,
+            notifier,
+            lambda message: self.answers.act("regenerate", message),
+            self,
         )
         self._sent_files = SentFiles(
             transcript, self.files.thumbnails, self._generation, self.answers.ask_without, self

@@ -83,9 +83,10 @@ class ModelsPage(QWidget):
             self._turn(part)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Check the hardware, if it was not checked before."""
+        """Check the hardware, and which models fit now."""
         super().showEvent(event)
         self._presenters.system.check()
+        self._chooser.judge()
 
     def _connect(self) -> None:
         online = self._online
@@ -93,8 +94,9 @@ class ModelsPage(QWidget):
         go_to_chat = self._navigation.go_to_chat
         local_models.use.connect(chooser.use_from_now_on)
         local_models.details.use.connect(go_to_chat)
-        local_models.anyway.connect(chooser.use_from_now_on)
+        local_models.anyway.connect(chooser.use)
         local_models.anyway.connect(go_to_chat)
+        local_models.details.find_smaller.connect(lambda: self.show_part("discover"))
         local_models.remove.connect(chooser.remove)
         local_models.dropped.connect(chooser.take)
         local_models.changed.connect(presenters.models.look)

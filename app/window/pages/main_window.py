@@ -397,14 +397,9 @@ class MainWindow(WindowFrame):
             dialog.go_to(name)
 
     def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
-        from app.models.library.pages.model_box import ModelBox
+        from app.models.library.pages.model_box import UsualModelBox
 
-        entries = self.chooser.entries()
-        named = next((entry.id for entry in entries if value in (entry.id, entry.name)), str(value))
-        box = ModelBox("model", "")
-        box.show_models(entries, named)
-        box.chosen.connect(changed)
-        return box
+        return UsualModelBox(self.chooser, str(value), changed)
 
     def show_shortcuts(self) -> None:
         """Open the list of shortcuts."""

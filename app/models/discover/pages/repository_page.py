@@ -24,9 +24,10 @@ from app.markdown.parser import Parser
 from app.models.discover.pages.choice_panel import ChoicePanel
 from app.models.discover.pages.fit_badge import FitBadge
 from app.models.discover.pages.words import BETWEEN, facts_of, fits_sentence, split_name
-from app.models.discover.values.offers import Choice, ChoiceVerdict, Fits, OpenedRepository
+from app.models.discover.values.offers import Choice, ChoiceVerdict, OpenedRepository
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Gate
+from app.models.library.values.memory_use import Fits
 from engines.errors import UserError
 
 

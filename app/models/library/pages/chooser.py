@@ -92,8 +92,11 @@ class ModelChooser(QObject):
 
     def current_entry(self) -> ModelEntry | None:
         """Return the model in use; None if its file was never added or is gone."""
-        current = self.current()
-        return next((e for e in self.entries() if current in (e.id, e.name)), None)
+        return self._entry(self.current())
+
+    def judge(self) -> None:
+        """Judge again which models fit into memory; `announced` follows if that has changed."""
+        self._models.judge()
 
     @property
     def usual(self) -> str | None:
@@ -118,8 +121,66 @@ class ModelChooser(QObject):
     def use_from_now_on(self, model_id: str) -> None:
         """Use a model in the open chat and in new ones, and offer to use it in this chat only.
 
-        This is for choices made outside of a chat, such as in the list of models.
+        This is for choices made outside of a chat, such as in the list of models. For a model that
+        is too big, the user is asked first.
         """
+        self.when_usual(
+            model_id,
+            lambda: self._use_from_now_on(model_id),
+            only_here=lambda: self.use(model_id),
+        )
+
+    def when_usual(
+        self,
+        model: str,
+        do: Callable[[], object],
+        *,
+        only_here: Callable[[], object] | None = None,
+    ) -> None:
+        """Make a model the default for new chats, but ask first if it is too big to load.
+
+        A verdict that is not known yet is awaited.
+
+        Args:
+            model: The id or name of the model.
+            do: Makes it the default.
+            only_here: Uses it in the open chat only; None does not offer that.
+        """
+        entry = self._entry(model)
+        if entry is not None and not (entry.fits or entry.builtin or entry.on_server):
+            self._models.judge(lambda: self._ask_if_too_big(model, do, only_here))
+        else:
+            self._ask_if_too_big(model, do, only_here)
+
+    def _ask_if_too_big(
+        self, model: str, do: Callable[[], object], only_here: Callable[[], object] | None
+    ) -> None:
+        entry = self._entry(model)
+        if entry is None or entry.fits != "no":
+            do()
+            return
+        lines = [
+            self.tr("{name} is too big for this computer").format(name=name_of(entry)),
+            self.tr(
+                "It needs more memory than is free. As the model of all new chats, it would leave "
+                "them without an answer."
+            ),
+        ]
+        cancel = ("notUsual", self.tr("Cancel"))
+        anyway = ("usualAnyway", self.tr("Use for new chats anyway"))
+        answers = [anyway, cancel]
+        if only_here is not None:
+            answers = [cancel, anyway, ("onlyHere", self.tr("Only in this chat"))]
+        acts = {"usualAnyway": do, "onlyHere": only_here}
+
+        def answered(answer: str) -> None:
+            act = acts.get(answer)
+            if act is not None:
+                act()
+
+        self._notifier.ask(lines, answers, answered)
+
+    def _use_from_now_on(self, model_id: str) -> None:
         before = self._settings.current.model
         if not self._change(chat=model_id, usual=model_id):
             return
@@ -138,8 +199,12 @@ class ModelChooser(QObject):
 
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
-        if self._change(usual=model):
-            self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
+
+        def begin() -> None:
+            if self._change(usual=model):
+                self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
+
+        self.when_usual(model, begin)
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
@@ -178,9 +243,13 @@ class ModelChooser(QObject):
     def _name(self, model_id: str) -> str:
         return next((entry.name for entry in self.entries() if entry.id == model_id), model_id)
 
+    def _entry(self, model: str) -> ModelEntry | None:
+        """Return the model with this id or name; None if it is not listed."""
+        return next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
+
     def _called(self, model: str) -> str:
         """Return the name of a model as the user sees it, from its id or name."""
-        entry = next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
+        entry = self._entry(model)
         return name_of(entry) if entry is not None else model
 
     def add(self) -> None:

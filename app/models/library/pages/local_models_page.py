@@ -67,6 +67,7 @@ class LocalModelsPage(QStackedWidget):
             current: The id or name of the one in use.
         """
         self.list.show_current(current)
+        self.list.show_fits(entries)
         self.details.show_current(current)
         removed = self.details.model not in {entry.id for entry in entries}
         if removed and self.currentWidget() is self.details:

@@ -32,6 +32,7 @@ from app.models.library.pages.model_words import order_word
 from app.models.library.pages.mtp_card import MtpCard
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.same_answer import SameAnswer
+from app.models.library.values.entry import ModelEntry
 from app.models.library.values.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.models.pages.computer_card import ComputerCard
 from engines.errors import UserError
@@ -158,6 +159,10 @@ class ListPage(PartPage):
         if current != self._current:
             self._current = current
             self._build()
+
+    def show_fits(self, entries: Sequence[ModelEntry]) -> None:
+        """Show which of these models fit into memory."""
+        self._rows.show_fits({entry.id: entry.fits for entry in entries})
 
     def show_overview(self, overview: Overview) -> None:
         """Show the models, if anything about them has changed."""
