@@ -24,6 +24,7 @@ from app.models.library.presenters.models import Models
 from app.models.presenters import ModelsPresenters, SystemService
 from app.runtime.presenters.idle import IdleStop
 from app.runtime.presenters.loaded import LoadedModels
+from app.window.presenters.dropped import DroppedFiles
 from app.window.presenters.global_shortcut.service import GlobalShortcut
 from app.window.presenters.notifications import Notifications
 from app.window.presenters.session_bus import SessionBus
@@ -234,6 +235,11 @@ class WindowApp:
         from app.exchange.presenters.importing import Importing
 
         return Importing(self._app.imports, self._app.documents.checked, self.tasks)
+
+    @cached_property
+    def dropped(self) -> DroppedFiles:
+        """Looks at dropped files."""
+        return DroppedFiles(self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:

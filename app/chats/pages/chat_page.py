@@ -102,6 +102,7 @@ class ChatPage(QWidget):
         presenters, chat, notifier = self._presenters, self._chat, self._notifier
         generation = self._generation
         self.composer = composer
+        self._drop_hint: QWidget | None = None
         self.thinking = ChatThinking(composer, presenters.thinking, chat, generation, self)
         self.mtp = ChatMtp(composer, self._chats, chat, generation, notifier.ask, self)
         self.files = ChatFiles(presenters.files, composer, chat, notifier, self)
@@ -245,6 +246,16 @@ class ChatPage(QWidget):
     def ask_model(self, model: str) -> None:
         """Send the written message to another model than the chat's."""
         self.composer.submit(model)
+
+    def show_drop_hint(self, visible: bool) -> None:
+        """Show or hide where files can be dropped, above the message field."""
+        if self._drop_hint is None:
+            from app.kit.widgets.card import drop_hint
+
+            words = self.tr("Drop files here to ask about them.")
+            self._drop_hint = drop_hint("chatDropHint", "attach", words)
+            self.composer.above.insertWidget(0, self._drop_hint)
+        self._drop_hint.setVisible(visible)
 
     def stop(self) -> None:
         """Stop the answers of the open chat."""

@@ -98,7 +98,6 @@ class ModelsPage(QWidget):
         local_models.anyway.connect(go_to_chat)
         local_models.details.find_smaller.connect(lambda: self.show_part("discover"))
         local_models.remove.connect(chooser.remove)
-        local_models.dropped.connect(chooser.take)
         local_models.changed.connect(presenters.models.look)
         chooser.announced.connect(local_models.show_models)
         presenters.models.mtp_read.connect(local_models.list.mtp.show_model)

@@ -18,6 +18,8 @@ from app.window.values.window_state import WindowState
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from PySide6.QtCore import QPoint
+
     from app.assistants.pages.prompt_insertion import PromptInsertion
     from app.chats.composer.pages.chat_collections import ChatCollections
     from app.chats.history.values.conversation import StoredMessage
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from app.chats.sidebar.pages.rows import Scope
     from app.chats.welcome.pages.download_strip import DownloadStrip
     from app.connections.pages.going_online import GoingOnline
+    from app.documents.collections.pages.documents_page import DocumentsPage
     from app.exchange.pages.exporter import Exporter
     from app.exchange.pages.importer import Importer
     from app.kit.notify import Notifier
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from app.window.pages.sidebar_controller import SidebarController
     from app.window.presenters.window import WindowPresenters
     from app.window.scratch.pages.scratch_controller import ScratchController
+    from app.window.values.dropped import Place
 
 Report = Callable[[BaseException], str]
 """Returns the text of a report about an internal error."""
@@ -276,7 +280,7 @@ class MainWindow(WindowFrame):
             self.page.composer.edit,
             self.chooser,
             self.switching.place_of,
-            lambda path: self.importer.import_dropped(path),  # noqa: PLW0108 - made when needed
+            self._place_at,
             self.notifier,
             self,
         )
@@ -351,6 +355,26 @@ class MainWindow(WindowFrame):
         """Focus the message field."""
         self.uncover_page()
         self.page.composer.focus()
+
+    def _place_at(self, position: QPoint) -> Place:
+        """Return the place on which files are dropped, by a position in the window."""
+        chats = self.sidebar.chats
+        if chats.isVisible() and chats.rect().contains(chats.mapFrom(self, position)):
+            return "chats"
+        models = self._pages.get("models")
+        return "models" if models is not None and self.is_shown(models) else "chat"
+
+    def _show_dragged(self, place: str) -> None:
+        """Show where files can be dropped while they are dragged over the window."""
+        self.page.show_drop_hint(place == "chat" and self.is_shown(self.page))
+        if "models" in self._pages:
+            models = cast("ModelsPage", self._pages["models"])
+            models.local_models.show_drop_hint(place == "models")
+
+    def _make_collection(self, paths: Sequence[Path]) -> None:
+        """Let the user make a collection of dropped folders."""
+        self.go_to("documents")
+        cast("DocumentsPage", self.page_named("documents")).make(paths)
 
     def _attach(self, paths: Sequence[Path]) -> None:
         """Attach dropped or pasted files to the message."""
@@ -601,7 +625,11 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         self._connect_chats()
         self._connect_models()
-        self.desktop.drops.files.connect(self._attach)
+        drops = self.desktop.drops
+        drops.dragged.connect(self._show_dragged)
+        drops.files.connect(self._attach)
+        drops.chats.connect(lambda paths: self.importer.read(paths))  # noqa: PLW0108 - made when needed
+        drops.collection.connect(self._make_collection)
         self.sidebar.page.connect(self.go_to)
         self.sidebar.settings.connect(self.show_settings)
         self.sidebar.scratch.connect(self.scratch.open)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from app.runtime.presenters.loaded import LoadedModels
     from app.servers.presenters import ServerList
     from app.settings.presenters import SettingsService
+    from app.window.presenters.dropped import DroppedFiles
     from app.window.presenters.global_shortcut.service import GlobalShortcut
     from app.window.presenters.notifications import Notifications
     from app.window.presenters.session_bus import SessionBus
@@ -125,6 +126,10 @@ class WindowPresenters(Protocol):
     @property
     def importing(self) -> Importing:
         """The import of chats."""
+
+    @property
+    def dropped(self) -> DroppedFiles:
+        """The look at dropped files."""
 
     @property
     def overview(self) -> ModelOverview:

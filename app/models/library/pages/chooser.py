@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,14 +15,20 @@ from app.kit.widgets.picking import FILE, pick
 from app.kit.widgets.toast import Toast
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.models import Models, RemovedModel
+from app.models.library.values.dropped import refusal, refuse_several
 from app.models.library.values.entry import STARTER, ModelEntry
 from app.settings.presenters import SettingsService
 from app.settings.values.fields import Settings
 from app.settings.values.models import MODEL_NAME_SETTINGS
+from app.settings.values.named import parse_folders
 from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.runtime.presenters.loaded import LoadedModels
+
+
+_Added = tuple[ModelEntry, Sequence[str] | None]
+"""An added model; for a drafter, also the names of the models that it drafts for."""
 
 
 class ChatWithModel(Protocol):
@@ -257,16 +263,63 @@ class ModelChooser(QObject):
         title, kinds = self.tr("Add a model file"), (self.tr("Models (*.gguf)"),)
         pick(self._window, "pickModel", title, FILE, self.take, filters=kinds)
 
-    def take(self, paths: Sequence[Path]) -> None:
-        """Add files in the way the user has chosen; ask if no way was chosen yet."""
+    def take(self, paths: Sequence[Path], refused: Sequence[UserError] = ()) -> None:
+        """Add files in the way the user has chosen; ask if no way was chosen yet.
+
+        Args:
+            refused: The errors of files that were refused before, to be told with those of these.
+        """
         choice = self._settings.current.adding
-        if choice == "ask":
-            self._ask_how(paths)
+        if choice == "ask" and paths:
+            self._ask_how(paths, refused)
             return
+        addition = _Addition(len(paths), refused, self._tell_added, self._notifier.error)
         for path in paths:
             self._models.add(
-                path, copy=choice == "copy", done=self._added, failed=self._notifier.error
+                path, copy=choice == "copy", done=addition.done, failed=addition.failed
             )
+        if not paths:
+            addition.tell()
+
+    def take_dropped(self, kinds: Mapping[Path, str]) -> None:
+        """Add dropped files and folders, and say of the others why they were not added.
+
+        Args:
+            kinds: For each path its `ModelKind`, or any other word for a file that is no model.
+        """
+        models = [path for path, kind in kinds.items() if kind == "model"]
+        if folders := [path for path, kind in kinds.items() if kind == "models"]:
+            self._add_folders(folders)
+        refused = [
+            refusal(path, kind)
+            for path, kind in kinds.items()
+            if kind not in ("model", "models", "no_model")
+        ]
+        unread = [path for path, kind in kinds.items() if kind == "no_model"]
+        if not (models or refused or unread):
+            return
+        self._models.why_no_models(unread, lambda errors: self.take(models, [*refused, *errors]))
+
+    def _add_folders(self, folders: Sequence[Path]) -> None:
+        """List the models of more folders."""
+        before = self._settings.current.model_folders
+        listed = parse_folders(before)
+        new = [str(folder) for folder in folders if folder not in listed]
+        names = ", ".join(folder.name for folder in folders)
+        if not new:
+            self._notifier.say(
+                self.tr("{names} is one of your folders with models already.").format(names=names)
+            )
+            return
+        try:
+            self._settings.set("model_folders", "\n".join(filter(None, [before, *new])))
+        except UserError as error:
+            self._notifier.error(error)
+            return
+        self._notifier.offer_undo(
+            self.tr("The models in {names} are listed now.").format(names=names),
+            lambda: self._settings.set("model_folders", before),
+        )
 
     def remove(self, model_id: str, with_file: bool) -> None:
         """Remove a model from the list, or move its file to the trash."""
@@ -274,7 +327,7 @@ class ModelChooser(QObject):
             model_id, with_file=with_file, done=self._removed, failed=self._notifier.error
         )
 
-    def _ask_how(self, paths: Sequence[Path]) -> None:
+    def _ask_how(self, paths: Sequence[Path], refused: Sequence[UserError]) -> None:
         names = ", ".join(path.name for path in paths)
         lines = [
             self.tr("How should {names} be added?").format(names=names),
@@ -293,17 +346,24 @@ class ModelChooser(QObject):
         def answered(choice: str) -> None:
             if choice in ("copy", "link"):
                 self._settings.set("adding", choice)
-                self.take(paths)
+                self.take(paths, refused)
 
         self._notifier.ask(lines, answers, answered)
 
-    def _added(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
-        """Use an added model, or name the models (`targets`) that an added drafter drafts for."""
-        if targets is None:
-            self.use_from_now_on(entry.id)
-        else:
-            text = self.tr("{name} was added: it helps {models} answer faster.")
-            self._notifier.say(text.format(name=entry.name, models=", ".join(targets)))
+    def _tell_added(self, added: Sequence[_Added], errors: Sequence[UserError]) -> None:
+        """Use the model that was added, or name several; tell all errors in one message."""
+        if errors:
+            self._notifier.error(errors[0] if len(errors) == 1 else refuse_several(errors))
+        models = [entry for entry, targets in added if targets is None]
+        if len(models) == 1 and not errors:
+            self.use_from_now_on(models[0].id)
+        elif models:
+            names = ", ".join(name_of(entry) for entry in models)
+            self._notifier.say(self.tr("Added: {names}.").format(names=names))
+        for entry, targets in added:
+            if targets is not None:
+                text = self.tr("{name} was added: it helps {models} answer faster.")
+                self._notifier.say(text.format(name=entry.name, models=", ".join(targets)))
 
     def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry
@@ -323,3 +383,51 @@ class ModelChooser(QObject):
                 name=entry.name
             )
             self._notifier.offer_undo(text, lambda: self._models.restore(removed))
+
+
+class _Addition:
+    """Files that are added together; they are told of together, after the last one.
+
+    If the user stops a copy, nothing is told.
+
+    Args:
+        count: The number of files.
+        refused: The errors of files that were refused before.
+        tell: Receives what was added, and the errors.
+        crashed: Receives an error that is a bug.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        refused: Sequence[UserError],
+        tell: Callable[[Sequence[_Added], Sequence[UserError]], object],
+        crashed: Callable[[Exception], object],
+    ) -> None:
+        self._left = count
+        self._added: list[_Added] = []
+        self._errors = [*refused]
+        self._tell = tell
+        self._crashed = crashed
+
+    def done(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
+        """Note a model that was added, or a drafter with the names of its models."""
+        self._added.append((entry, targets))
+        self._end_one()
+
+    def failed(self, error: Exception) -> None:
+        """Note the error of a file."""
+        if isinstance(error, UserError):
+            self._errors.append(error)
+        else:
+            self._crashed(error)
+        self._end_one()
+
+    def tell(self) -> None:
+        """Tell of all files."""
+        self._tell(self._added, self._errors)
+
+    def _end_one(self) -> None:
+        self._left -= 1
+        if not self._left:
+            self.tell()

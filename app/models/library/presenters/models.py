@@ -18,7 +18,6 @@ from app.models.library.values.memory_use import Fits
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.models.format import Advise
-from engines.models.gguf.pieces import is_named_like_a_model
 from engines.sentences import joined
 
 COPYING = "copying"
@@ -29,11 +28,6 @@ _Added = tuple[ModelEntry, list[str] | None]
 
 _Listing = tuple[list[ModelEntry], list[ModelEntry]]
 """The models, and the drafters that were added."""
-
-
-def is_model_file(path: Path) -> bool:
-    """Return whether a file's name is that of a model or of a piece of one."""
-    return is_named_like_a_model(path)
 
 
 @dataclass(frozen=True)
@@ -190,6 +184,22 @@ class Models(QObject):
             work, show_added, self.copy_ended.emit, failed_or_stopped, on=COPYING
         )
         self._copies.append(task)
+
+    def why_no_models(
+        self, paths: Sequence[Path], done: Callable[[Sequence[UserError]], object]
+    ) -> None:
+        """Read files that are only named like models; `done` receives the error of each."""
+
+        def work() -> Sequence[UserError]:
+            errors = []
+            for path in paths:
+                try:
+                    self._library.require_addable(path)
+                except UserError as error:
+                    errors.append(error)
+            return errors
+
+        self._tasks.run(work, done, self.failed.emit, on=SYSTEM)
 
     def stop_copying(self) -> None:
         """Stop the copies that are under way or waiting, and remove their files."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from app.servers.presenters import Destination
     from app.window.desktop.pages.quick_ask import QuickAsk
     from app.window.presenters.window import WindowPresenters
+    from app.window.values.dropped import Place
     from app.window.values.launch_request import LaunchRequest
 
 _ZOOM_STEP = 10
@@ -45,7 +45,7 @@ class Desktop(QObject):
         edit: MessageEdit,
         chooser: ModelChooser,
         place_of: Callable[[str], Destination | None],
-        take_chats: Callable[[Path], bool],
+        place_at: Callable[[QPoint], Place],
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
@@ -54,7 +54,7 @@ class Desktop(QObject):
         Args:
             edit: The field in which the user writes a message.
             place_of: Returns the destination of a model's answers.
-            take_chats: Imports a dropped file if it is an export of chats; returns whether it did.
+            place_at: Returns the place at a position in the window, for files that are dropped.
         """
         super().__init__(window)
         self._window = window
@@ -75,7 +75,9 @@ class Desktop(QObject):
             self._tray,
             self,
         )
-        self.drops = Drops(window, [edit, edit.viewport()], take_chats)
+        self.drops = Drops(
+            window, [edit, edit.viewport()], presenters.dropped, place_at, notifier.error
+        )
         self._connect()
         self._apply(self._settings.current)
         presenters.bus.open()
@@ -217,7 +219,7 @@ class Desktop(QObject):
         self._announcer.open_chat.connect(self._open_chat)
         presenters.system_motion.changed.connect(lambda: self._apply(self._settings.current))
         presenters.global_shortcut.pressed.connect(self.quick_ask)
-        self.drops.models.connect(self._chooser.take)
+        self.drops.models.connect(self._chooser.take_dropped)
         self.drops.text.connect(self._write)
         self._edit.files.connect(self.drops.take_files)
         self.destroyed.connect(presenters.global_shortcut.close)

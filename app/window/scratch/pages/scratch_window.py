@@ -103,11 +103,15 @@ class ScratchWindow(QMainWindow):
             this_chat_only=True,
         )
         edit = self.page.composer.edit
-        drops = Drops(self, [edit, edit.viewport()])
+        drops = Drops(
+            self, [edit, edit.viewport()], presenters.dropped, lambda _: "scratch",
+            self.notifier.error,
+        )  # fmt: skip
         drops.files.connect(self.page.files.add)
         drops.text.connect(edit.insertPlainText)
-        drops.models.connect(self.chooser.take)
-        edit.files.connect(drops.take_files)
+        drops.models.connect(self.chooser.take_dropped)
+        drops.dragged.connect(lambda place: self.page.show_drop_hint(bool(place)))
+        edit.files.connect(lambda paths: drops.take_files(paths, "scratch"))
         button = ModelButton()
         self.picking = ModelPicking(
             button, self.chooser, presenters.loaded, lambda: presenters.overview

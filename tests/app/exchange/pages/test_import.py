@@ -95,10 +95,10 @@ def test_what_is_dropped_is_imported_if_it_is_an_export(
     assert not ui.has("importDialog")
 
 
-def test_a_dropped_folder_without_chats_says_where_files_go(ui: Ui, tmp_path: Path) -> None:
+def test_a_folder_without_chats_says_where_files_go(ui: Ui, tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "may.txt").write_text("Sales rose.")
-    ui.window.desktop.drops.take_files([tmp_path / "reports"])
+    ui.window.desktop.drops.take_files([tmp_path / "reports"], "chats")
     wait_for(ui, "nothing new")
     words = [it.text() for it in ui.find(ImportDialog).findChildren(QLabel) if it.isVisible()]
     assert any("make a collection of their folder" in it for it in words)

@@ -129,7 +129,8 @@ class ListPage(PartPage):
         self._overview: Overview | None = None
         self._facts: dict[str, ListedFacts] = {}
         self._current = ""
-        self._drop = drop_hint("dropHint", "download", self.tr("Drop the model file to add it."))
+        words = self.tr("Drop model files here, or a folder of them.")
+        self._drop = drop_hint("dropHint", "download", words)
         self.column.addWidget(self._drop)
         self.copy_card = CopyCard()
         self.column.addWidget(self.copy_card)
