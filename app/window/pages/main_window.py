@@ -627,6 +627,7 @@ class MainWindow(WindowFrame):
         self._connect_models()
         drops = self.desktop.drops
         drops.dragged.connect(self._show_dragged)
+        drops.looking.connect(self.page.composer.attached.set_looking)
         drops.files.connect(self._attach)
         drops.chats.connect(lambda paths: self.importer.read(paths))  # noqa: PLW0108 - made when needed
         drops.collection.connect(self._make_collection)

@@ -139,10 +139,11 @@ class DraftFiles(QObject):
     def take(self, chat_id: str | None) -> tuple[Attachment, ...]:
         """Remove the files that have been read, and return them for a message that is being sent.
 
-        Until `save` is called, the next start of Hearth would show them here again.
+        Those that cannot be sent are removed as well. Until `save` is called, the next start of
+        Hearth would show those that have been read here again.
         """
         attachments = self.attachments(chat_id)
-        self._files[chat_id] = [file for file in self._list(chat_id) if file.attachment is None]
+        self._files[chat_id] = [file for file in self._list(chat_id) if file.is_being_read]
         self.changed.emit(chat_id)
         return attachments
 

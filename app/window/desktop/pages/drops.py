@@ -30,6 +30,7 @@ class Drops(QObject):
 
     Signals:
         dragged(place): Files are dragged over this place of the window; "" if they are gone.
+        looking(bool): Dropped files are being looked at, or no longer.
         models(kinds): Files for the list of models were dropped: their kinds, by path.
         chats(paths): Chats to import were dropped.
         collection(paths): Folders of documents were dropped.
@@ -38,6 +39,7 @@ class Drops(QObject):
     """
 
     dragged = Signal(str)
+    looking = Signal(bool)
     models = Signal(object)
     chats = Signal(object)
     collection = Signal(object)
@@ -86,8 +88,14 @@ class Drops(QObject):
                 self.collection.emit([*goals["collection"]])
             if "attach" in goals:
                 self.files.emit([*goals["attach"]])
+            self.looking.emit(False)
 
-        self._look.look(paths, looked, self._failed)
+        def failed(error: Exception) -> None:
+            self.looking.emit(False)
+            self._failed(error)
+
+        self.looking.emit(True)
+        self._look.look(paths, looked, failed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Accept dragged files and text, and handle them when they are dropped."""

@@ -110,6 +110,7 @@ class ScratchWindow(QMainWindow):
         drops.files.connect(self.page.files.add)
         drops.text.connect(edit.insertPlainText)
         drops.models.connect(self.chooser.take_dropped)
+        drops.looking.connect(self.page.composer.attached.set_looking)
         drops.dragged.connect(lambda place: self.page.show_drop_hint(bool(place)))
         edit.files.connect(lambda paths: drops.take_files(paths, "scratch"))
         button = ModelButton()

@@ -182,7 +182,7 @@ def test_on_a_chat_a_file_is_an_attachment_and_a_folder_a_collection(
     (tmp_path / "reports").mkdir()
     archive(tmp_path / "photos.zip", {"a.txt": "a"})
     drop(ui, files(tmp_path / "photos.zip"))
-    ui.qtbot.waitUntil(lambda: ui.page.composer.attached.problem is not None)
+    ui.qtbot.waitUntil(lambda: ui.page.composer.attached.refused == 1)
     assert not ui.has("importDialog")
     drop(ui, files(tmp_path / "reports"))
     ui.qtbot.waitUntil(lambda: ui.has("collectionDialog"))
