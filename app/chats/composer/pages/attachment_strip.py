@@ -285,7 +285,7 @@ class AttachmentStrip(QWidget):
         chip = FileChip(
             "warning",
             file.name,
-            self.tr("Cannot be sent"),
+            "",
             opens=self.tr("Enter shows why, Delete removes it."),
             removes=self.tr("Remove {name}").format(name=file.name),
             object_name="refusedFile",

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPixmap
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.kit.look.scale import scaled
-from app.kit.look.theme import GRID
+from app.kit.look.theme import GRID, Tone
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.panel import Panel
@@ -69,12 +69,13 @@ class FileChip(Panel):
         self._face.installEventFilter(self)
         self._face.box.setContentsMargins(GRID, 5, 4, 5)
         self._face.box.setSpacing(GRID)
-        self._icon: QWidget = Picture(drawing, "danger" if refused else "muted", 22)
+        tone: Tone = "danger" if refused else "muted"
+        self._icon: QWidget = Picture(drawing, tone, 18 if refused else 22)
         self._face.box.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         texts = QVBoxLayout()
         texts.setSpacing(0)
         self._name = ElidedLabel(name, "strong", "fileName")
-        self._words = ElidedLabel(words, "problem" if refused else "small", "fileWords")
+        self._words = ElidedLabel(words, "small", "fileWords")
         self._more = ElidedLabel("", "small", "fileTakes")
         for line in (self._name, self._words, self._more):
             texts.addWidget(line)

@@ -110,11 +110,16 @@ class ModelChooser(QObject):
         return None if self._this_chat_only else self._settings.current.model
 
     def use(self, model_id: str) -> None:
-        """Use a model in the open chat and confirm it; offer to use it for new chats too."""
+        """Use a model in the open chat and confirm it; offer to use it for new chats too.
+
+        For a model that is too big, that is not offered.
+        """
         if not self._change(chat=model_id):
             return
         text = self.tr("{name} answers in this chat.").format(name=self._called(model_id))
-        if self.usual in (None, model_id, self._name(model_id)):
+        entry = self._entry(model_id)
+        too_big = entry is not None and entry.fits == "no"
+        if too_big or self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
             words = self.tr("Use for new chats too")
