@@ -399,7 +399,7 @@ class App:
     def recommending(self) -> Recommending:
         """Recommends models for this computer."""
         return Recommending(
-            CATALOGUE, self.folder.root, default_root, self.detect_hardware, lambda: self.hub
+            CATALOGUE, self.folder.root, default_root, self.free_hardware, lambda: self.hub
         )
 
     @once
@@ -431,7 +431,7 @@ class App:
             self.library,
             lambda: self.fitting,
             self.runtime.judge,
-            lambda: self.runtime.emptied(self.detect_hardware()),
+            self.free_hardware,
         )
 
     # Engines
@@ -441,6 +441,10 @@ class App:
         from app.wiring.devices import hardware_detector
 
         return hardware_detector(self.devices, loads_llama=not self._lists_devices_in_child)()
+
+    def free_hardware(self) -> Hardware:
+        """Detect this computer's hardware as it would be without the models that are loaded."""
+        return self.runtime.emptied(self.detect_hardware())
 
     @once
     def devices(self) -> DeviceTrials:

@@ -175,7 +175,7 @@ class WindowApp:
     @cached_property
     def suggestions(self) -> Suggestions:
         """The models that suit this computer."""
-        return Suggestions(self._app.recommending, self._app.detect_hardware, self.tasks)
+        return Suggestions(self._app.recommending, self._app.free_hardware, self.tasks)
 
     @cached_property
     def system(self) -> SystemService:
@@ -262,7 +262,7 @@ class WindowApp:
             self.models,
             self.overview,
             ModelPage(
-                app.library, app.manager, app.runtime.judge, settings, app.detect_hardware, tasks
+                app.library, app.manager, app.runtime.judge, settings, app.free_hardware, tasks
             ),
             ModelMetadata(app.metadata, tasks),
             SameAnswer(app.bench, app.library, settings, tasks),
@@ -290,7 +290,7 @@ class WindowApp:
         app = self._app
         return Discover(
             app.hub, app.downloads, app.fitting, app.tokens, self.settings,
-            app.detect_hardware, endpoint, app.folder.headers, app.projectors, self.tasks,
+            app.free_hardware, endpoint, app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
     @cached_property

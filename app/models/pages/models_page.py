@@ -83,10 +83,9 @@ class ModelsPage(QWidget):
             self._turn(part)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Check the hardware, and which models fit now."""
+        """Check the hardware, if it was not checked before."""
         super().showEvent(event)
         self._presenters.system.check()
-        self._chooser.judge()
 
     def _connect(self) -> None:
         online = self._online

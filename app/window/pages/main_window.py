@@ -316,6 +316,7 @@ class MainWindow(WindowFrame):
     def go_to(self, page: str, part: str = "") -> None:
         """Show a page, and one of its parts if that is named."""
         widget = self.page_named(page)
+        self.chooser.judge()  # many pages have a list of models
         self.show_page(widget)
         self.uncover_page()
         if part:
@@ -490,6 +491,8 @@ class MainWindow(WindowFrame):
 
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark the chat as unread if the user did not see its answer end."""
+        if answer.failure is not None:
+            self.chooser.judge()  # its card can offer other models
         seen = self.is_shown(self.page) and answer.chat_id == self.chat.id
         noticed = answer.state != "stopped" or answer.repeats
         if not seen and noticed and not self.desktop.shows(answer.chat_id):

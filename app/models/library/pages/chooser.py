@@ -276,7 +276,8 @@ class ModelChooser(QObject):
         """
         choice = self._settings.current.adding
         if choice == "ask" and paths:
-            self._ask_how(paths, refused)
+            self._tell_added((), refused)
+            self._ask_how(paths)
             return
         addition = _Addition(len(paths), refused, self._tell_added, self._notifier.error)
         for path in paths:
@@ -332,7 +333,7 @@ class ModelChooser(QObject):
             model_id, with_file=with_file, done=self._removed, failed=self._notifier.error
         )
 
-    def _ask_how(self, paths: Sequence[Path], refused: Sequence[UserError]) -> None:
+    def _ask_how(self, paths: Sequence[Path]) -> None:
         names = ", ".join(path.name for path in paths)
         lines = [
             self.tr("How should {names} be added?").format(names=names),
@@ -351,7 +352,7 @@ class ModelChooser(QObject):
         def answered(choice: str) -> None:
             if choice in ("copy", "link"):
                 self._settings.set("adding", choice)
-                self.take(paths, refused)
+                self.take(paths)
 
         self._notifier.ask(lines, answers, answered)
 
