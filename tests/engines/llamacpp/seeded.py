@@ -49,9 +49,7 @@ class Seeded:
         self.native = load_native()
         plan = LlamaPlan(STARTER, context=64, threads=1, batch_threads=1)
         self.model = open_model(self.native, plan, lambda _: None, CancelToken())
-        assert self.model.guides.faults(['start: "a"']) == [
-            ""
-        ]  # starts the process that tries grammars
+        assert self.model.guides.faults(['start: "a"']) == [""]  # starts the grammar process
         self.context = Context(self.native, self.model, plan)
         self.prompt = (self.model.vocabulary.bos, *self.model.vocabulary.tokenise(text))
         self.length = length
@@ -91,7 +89,7 @@ class Seeded:
         rule: Rule,
         found: Counter[Answer],
     ) -> None:
-        """Take one step of the decoder for all seeds that have `written`, and all steps after it."""
+        """Take one step of the decoder for all seeds that have `written`, and all later steps."""
         drafts = drafter(written)[: self.length - len(written) - 1]
         self.evaluate((*self.prompt, *written), drafts)
         behind: defaultdict[Answer, list[Sampler]] = defaultdict(list)

@@ -322,9 +322,7 @@ def test_a_call_that_begins_without_a_marker_is_held_to_its_schema_as_well(
     asked = ask("How late is it?", tools=BOTH, max_tokens=1500, parallel_tools=False)
     events = run(engine, asked)
     assert [call.name for call in calls_in(events)] == ["clock"], text_of(events)
-    if not any(
-        "25" in it for it in pieces
-    ):  # one token had all of it, so nothing could be enforced
+    if not any("25" in it for it in pieces):  # one token had all of it: nothing to enforce
         require_valid(calls_in(events))
     assert not text_of(events)
     assert done_of(events).finish_reason == "tool"

@@ -103,7 +103,7 @@ def test_a_warm_cache_answers_as_a_cold_one(load: Load) -> None:
 
 
 def test_an_edited_early_message_answers_as_a_cold_cache(load: Load) -> None:
-    """The cut lies before the sliding window: its keys are gone, so everything is evaluated again."""
+    """The cut lies before the sliding window, whose keys are gone: all is evaluated again."""
     warm, cold = load(batch=64), load(batch=64)
     long = "Tell me all about Hearth and where it keeps its chats. " * 30
     run(warm, ask("What is Hearth?", "An app.", long))

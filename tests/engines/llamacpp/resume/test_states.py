@@ -262,7 +262,7 @@ def key_of(model: Path, **plan: object) -> StateKey:
 def test_the_key_names_the_type_of_the_cache_and_no_state_of_another_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """llama.cpp would refuse it too, but must not even get bytes that were made for another type."""
+    """llama.cpp would refuse it too, but must not even see bytes made for another type."""
     model, folder = write_random_llama(tmp_path / "model.gguf", TINY), tmp_path / "states"
     kinds: tuple[KvType, ...] = ("f16", "q8_0", "q4_0")
     assert len({key_of(model, kv_type=kind).digest for kind in kinds}) == len(kinds)

@@ -55,7 +55,7 @@ def test_every_buffer_is_on_its_device() -> None:
 
 
 def test_memory_that_is_planned_anew_is_counted_once() -> None:
-    """A context plans again at its next call after it was told to report the inputs of its layers."""
+    """A context that is to report the inputs of its layers plans again at its next call."""
     took = "sched_reserve: reserve took 0.57 ms, sched copies = 1"
     again = ["sched_reserve: reserving ...", *TWO_CARDS[16:19], took]
     once = [*TWO_CARDS[:19], took, *TWO_CARDS[19:], took]

@@ -239,7 +239,7 @@ def write(
 
 @cache
 def best_fixed(text: Text, computer: Computer, *, repeats: bool = False) -> tuple[float, int]:
-    """Return the gain of the best fixed depth of the model's drafter on this text, and that depth."""
+    """Return the best fixed depth of the model's drafter on this text, after its gain."""
     gains = []
     for depth in range(MAX_DEPTH + 1):
         at, time, again = 0, 0.0, 0

@@ -90,7 +90,7 @@ def test_one_stall_moves_hardly_anything() -> None:
 
 
 def test_a_wrong_ratio_is_found_out_from_rare_plain_steps() -> None:
-    """It always drafts three, with a plain step every 128: the factor alone would hide the error."""
+    """With three drafts and one plain step in 128, the factor alone would hide the error."""
     dice = random.Random(3)
     costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 1.8})
     for step in range(128 * 25):
