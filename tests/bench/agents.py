@@ -1,23 +1,24 @@
-"""Recorded sessions of agents, answered by Hearth and by llama-server: what each reads anew.
+"""Recorded sessions of agents on Hearth and on llama-server, and the tokens that each evaluates.
 
 python tests/bench/agents.py --server PATH [--agent claude|codex|opencode]... [--turns N] [--large]
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. The requests
 are those of `tests/support/agents/recorded`, of twenty turns each, sent to `hearth serve` and to
-llama-server in turn, at the address that the agent asks, with one token as the answer, and without
-what llama-server leaves out or refuses: tools that are no plain functions, and what was reasoned in
-earlier turns. So what is timed is the way to the first token, by the client's clock; both have the
-model loaded by a question before. It is made, with random weights (with --large 0.32 billion
-parameters in Q8_0, else a small one in F16), and its template is ChatML's with tools.
+llama-server in turn, at the path that the agent uses, with an answer of one token. They lack the
+parts that llama-server leaves out or refuses: tools that are no plain functions, and the reasoning
+of earlier turns. So the time to the first token is measured, by the client's clock; both have
+loaded the model for an earlier question. It is a made model with random weights (with --large 0.32
+billion parameters in Q8_0, else a small one in F16), and its template is ChatML's with tools.
 
-llama-server runs with one slot, 8 GB for prompts that it puts aside, and reuse of parts that have
-moved (--cache-reuse): the best of its settings for one agent. What it evaluated is the change of
-its counter `llamacpp:prompt_tokens_total`; of Hearth it is what its answer's usage tells.
+llama-server runs with one slot, 8 GB for stored prompts, and reuse of moved parts (--cache-reuse):
+the best of its settings for one agent. Its evaluated tokens are the change of its counter
+`llamacpp:prompt_tokens_total`; Hearth's are in its answer's usage.
 
-At last Hearth is ended and started again, and gets the last request once more.
+At the end Hearth is restarted, and gets the last request once more.
 
-Exits with 1 if Hearth evaluates more tokens than llama-server, if the median of the ratios of the
-first tokens' times is above 1.0, or if more than 0.2 of the prompt is read anew after the restart.
+It exits with 1 if Hearth evaluates more tokens than llama-server, if the median of the ratios of
+the first tokens' times is above 1.0, or if more than 0.2 of the prompt is evaluated again after the
+restart.
 """
 
 from __future__ import annotations

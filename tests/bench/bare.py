@@ -1,4 +1,4 @@
-"""The least that decoding takes: llama.cpp's C functions, called one after the other."""
+"""The bare loop of decoding: llama.cpp's C functions, called one after the other."""
 
 from __future__ import annotations
 

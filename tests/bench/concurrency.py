@@ -6,11 +6,12 @@ python tests/bench/concurrency.py --server PATH [--dir DIR] [--model FILE]... [-
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
 same file, slots, threads, batch, prompts and sampler, and take turns with a rest between, so that
-never do both compute. Without --model they answer with one of 0.3 billion random weights, made once
-in DIR, in Q8_0 and in Q4_K. A round is one answer for each of N clients that all ask at once; the
-server computes with Hearth's own libllama and libggml, unless --own-libraries says otherwise.
+they never compute at the same time. Without --model they answer with a model of 0.3 billion random
+weights, made once in DIR, in Q8_0 and in Q4_K. A round is one answer for each of N clients that all
+ask at once; the server computes with Hearth's own libllama and libggml, unless --own-libraries is
+given.
 
-Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is the better one.
+Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is better.
 
     total   tokens a second of all answers together, from the first question to the last token
     first   time to the first token, at the 95th percentile of a round's clients
@@ -20,8 +21,8 @@ Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is the 
             a newcomer's prompt of 4,000 tokens is read
 
 A client of Hearth's is a thread that reads the events of `Engine.chat`, with template, tokeniser
-and text. One of the server's gets the tokens by HTTP, and reads nothing of what they say. All are
-in this process. Exits with 1 if a total or a first is below 1.0.
+and text. A client of the server's gets the tokens by HTTP, and does not parse them. All are in this
+process. It exits with 1 if a total or a first is below 1.0.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""How much of a bare loop's speed the llama.cpp engine keeps.
+"""The llama.cpp engine's speed of decoding, as a share of a bare loop's.
 
 python tests/bench/decode.py [--dir DIR] [--model FILE]... [--real] [--rounds N] [--tokens N]
                              [--threads N]
 
-Without --model it measures a model of 0.31 billion random weights, which it makes once in DIR,
-and the starter model; with --real SmolLM2-135M-Instruct, which was trained. Both loops run in turn,
-on the same library, model, threads, samplers and seed, and give the same tokens; the figures are
-medians of the ratios of neighbouring runs. Exits with 1 if the engine decodes a model of 0.3
+Without --model it measures a model of 0.31 billion random weights, which it makes once in DIR, and
+the starter model; with --real SmolLM2-135M-Instruct, a trained model. Both loops run in turn, on
+the same library, model, threads, samplers and seed, and give the same tokens; the figures are
+medians of the ratios of neighbouring runs. It exits with 1 if the engine decodes a model of 0.3
 billion parameters or more below 0.98 of the bare loop.
 """
 

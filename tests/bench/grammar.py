@@ -1,11 +1,11 @@
-"""What a schema costs an answer: to be ready, for each mask, and in the speed of decoding.
+"""The cost of a schema for an answer: its preparation, each mask, and the speed of decoding.
 
 python tests/bench/grammar.py [--dir DIR] [--rounds N] [--tokens N] [--threads N]
 
 It measures with a model of 0.3 billion random weights and 152,000 tokens, which it makes once in
-DIR. Random weights draw what the schema does not allow nearly every time, so that a mask is made
-for each token: the worst case. Answers with and without the schema come in turn; the figures are
-medians. Exits with 1 where a mask takes 0.2 ms or more, a grammar is ready after 50 ms or later, or
+DIR. Random weights nearly always draw tokens that the schema forbids, so that a mask is made for
+each token: the worst case. Answers with and without the schema come in turn; the figures are
+medians. It exits with 1 if a mask takes 0.2 ms or more, a grammar is ready after 50 ms or later, or
 an answer with a schema decodes below 0.97 of one without.
 """
 

@@ -1,14 +1,14 @@
-"""How much slower a long history makes Hearth: the start, opening a chat, and searching.
+"""The slowdown of Hearth by a long history: at the start, opening a chat, and searching.
 
     python tests/bench/history.py [--messages 1000000] [--rounds 15] [--dir FOLDER]
 
-Makes two histories in a temporary folder, one of 1,000 messages and one of --messages, in chats of
-20 messages with made words that are spread as words of a language are, some Japanese and some code
-among them. Then it measures both in turn, in one run: the start of the store (open, mend, empty the
-trash, open the search index, read what the sidebar shows first), opening a chat, and a page far
-down the list; and in the large one a set of searches. A history that was made in --dir is found
-there again. Exits with 1 where the median search takes more than 100 ms, or the start or opening a
-chat more than 1.5 times as long as with 1,000 messages and 10 ms more than that.
+It makes two histories in a temporary folder, one of 1,000 messages and one of --messages, in chats
+of 20 messages with made words in the frequencies of a language, with some Japanese and some code.
+Then it measures both in turn, in one run: the start of the store (open, repair, empty the trash,
+open the search index, read the sidebar's first rows), opening a chat, and a page far down the list;
+and in the large one a set of searches. A history that was made in --dir is reused. It exits with 1
+if the median search takes more than 100 ms, or if the start or opening a chat takes more than 1.5
+times as long as with 1,000 messages and more than 10 ms longer.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Measures a collection: how long it takes to index, how large it is, how soon a search answers.
+"""Measure a collection: the time to index it, its size, and the time of a search.
 
     python -m tests.bench.knowledge FOLDER [--files 10000] [--megabytes 1000] [--vectors 256]
 
-The tree is made in FOLDER, the same each time: files of German and English words, which occur as
-often as words do (Zipf). Vectors are random, as making a million of them takes a processor a night:
-what is measured of them is what they take, and how soon they are searched. The window's own share
-is told by a thread that sleeps for five milliseconds again and again, as a window waits for keys:
-how late it wakes up while files are indexed beside it in this process.
+The tree is made in FOLDER, the same each time: files of German and English words in the frequencies
+of a language (Zipf). Vectors are random, as computing a million of them takes a processor a night:
+only their size and the time of their search are measured. The effect on the window is measured by a
+thread that sleeps for five milliseconds again and again, as a window waits for keys: by how much it
+wakes up late while files are indexed in the same process.
 """
 
 from __future__ import annotations

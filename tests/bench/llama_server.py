@@ -1,4 +1,4 @@
-"""A llama-server that computes for a bench, and what it says of each answer."""
+"""A llama-server that computes for a bench, and its figures for each answer."""
 
 from __future__ import annotations
 

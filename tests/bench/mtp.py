@@ -1,29 +1,29 @@
-"""What MTP gains: Auto beside Off and every fixed depth, side by side in one run.
+"""The gain of MTP: Auto beside Off and every fixed depth, side by side in one run.
 
 python tests/bench/mtp.py [--dir DIR] [--size 0.3b|1b] [--quantisation F16]... [--tokens N]
                           [--rounds N] [--threads N] [--kind gemma|qwen] [--real]
 
-The models are made once in DIR: real architectures at sizes with real costs, and random weights,
-so nothing they write makes sense. How many drafts hold is therefore set by construction: the real
-drafter works and is timed, and its guesses are replaced by the true continuation, each wrong at a
-given rate (tests/support/oracle.py). They are then checked by the real loop, which draws for real
-and is then given the token of that continuation, so that every mode writes the same text. A kind of
-text is such a rate, told to nobody: Auto has to find out.
+The models are made once in DIR: real architectures at sizes with real costs, and random weights, so
+their text makes no sense. The acceptance is therefore set by construction: the real drafter works
+and is timed, and its guesses are replaced by the true continuation, each wrong at a given rate
+(tests/support/oracle.py). The real loop then checks them: it really draws, but gets the token of
+that continuation, so that every mode writes the same text. A kind of text is such a rate, which
+Auto has to find out.
 
-For each text: tokens a second against Off, the median of rounds in which every mode runs once, in
-turns. Each answer stands between two with Off, half as long, and is compared with those: a computer
-that others use as well is a tenth faster or slower from one half minute to the next. Auto against
-Off (at least 0.98), and against the best of the fixed depths and Off (0.95): in each round that is
-the one that was best in the others, since the best of the same round is the luckiest of several
-that are alike. The gain beside its bound, the tokens that came of a step / (c(k) + k d), at least
-0.95 of it. c(k), the time to check k drafts in plain steps, and d, the time to make one, are timed
-at the beginning of each round, behind the same text: while others use the memory, the plain step
-waits for it, and checks are cheaper. Exits with 1 below a bar.
+For each text it measures tokens a second against Off: the median of rounds in which every mode runs
+once, in turns. Each answer stands between two with Off, half as long, and is compared with those,
+as a shared computer is a tenth faster or slower from one half minute to the next. Auto has to reach
+0.98 of Off, and 0.95 of the best of the fixed depths and Off. In each round, the best one is the
+one that was best in the other rounds, since the best of the same round would be the luckiest of
+several equals. The gain has to reach 0.95 of its bound, the tokens of a step / (c(k) + k d). c(k),
+the time to check k drafts in plain steps, and d, the time to make one, are timed at the beginning
+of each round, after the same text: while other programs use the memory, the plain step waits for
+it, and checks are cheaper. It exits with 1 below a bar.
 
-With --real it measures SmolLM2-135M-Instruct, which was trained (`python3 run.py test --real`
-fetches it). It has no head; it drafts from the text, and draws what it would. For each text: the
-gain of Auto and of depth 4, how many of the drafts held, and the gain of the whole answer by the
-wall clock, with the prompt, which is what an app that asks sees.
+With --real it measures SmolLM2-135M-Instruct, a trained model (`python3 run.py test --real` fetches
+it). It has no head; it drafts from the text, and its own tokens are kept. For each text it prints
+the gain of Auto and of depth 4, the accepted drafts, and the gain of the whole answer by the wall
+clock, with the prompt, as an app notices it.
 """
 
 from __future__ import annotations

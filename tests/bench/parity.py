@@ -5,11 +5,11 @@ python tests/bench/parity.py --server PATH [--depth N] [--tokens N] [--real]
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
 same files and the same prompts, each in a new chat, and guess the same number of tokens ahead. The
 models are the starter and made ones (`tests/support/mtp_models.py`), whose drafters guess well by
-construction: what is compared is how they are run, not how well they guess. With --real the model
-is SmolLM2-135M-Instruct, which was trained, and its drafter is the same without three of its
-layers.
+construction: the comparison is about running them, not about the quality of their guesses. With
+--real the model is SmolLM2-135M-Instruct, a trained one, and its drafter is the same without three
+of its layers.
 
-Exits with 1 if a text differs, or if the shares of accepted drafts are more than 0.02 apart.
+It exits with 1 if a text differs, or if the shares of accepted drafts are more than 0.02 apart.
 """
 
 from __future__ import annotations

@@ -3,17 +3,17 @@
 python tests/bench/pictures.py [--program PATH] [--threads N] [--rounds N]
 
 PATH is a llama-mtmd-cli of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
-same made models and projectors, the same file and question, as many threads and as large a batch,
-and compute with Hearth's library. They take turns, each round in a new process of the program and
-with an empty KV cache of Hearth's, and what is told are medians.
+same made models and projectors, the same file and question, the same number of threads and the same
+batch, and compute with Hearth's library. They take turns, each round in a new process of the
+program and with an empty KV cache of Hearth's; the figures are medians.
 
-Measured is the time from the question to the first text: with Hearth from `chat` to the first
-delta; with the program from its line before it reads the file to the first text that it prints,
-as both come out of its pipes. So both have the decoding of the file, the encoder, the evaluation of
-the whole prompt and the first token, and neither the load. The texts of twelve greedy tokens have
-to be the same.
+It measures the time from the question to the first text: with Hearth from `chat` to the first
+delta; with the program from its line before it reads the file to its first text, as both come out
+of its pipes. So both include decoding the file, the encoder, the evaluation of the whole prompt and
+the first token, and neither includes the load. The texts of twelve greedy tokens have to be the
+same.
 
-Exits with 1 if a text differs, or the first token takes more than 1.05 of the program's time.
+It exits with 1 if a text differs, or if the first token takes more than 1.05 of the program's time.
 """
 
 from __future__ import annotations

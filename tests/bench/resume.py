@@ -1,15 +1,15 @@
-"""Measures how long a chat takes to go on after a restart, against evaluating it from zero.
+"""Measure the time to continue a chat after a restart, against evaluating it from zero.
 
 python tests/bench/resume.py [--model FILE | --real] [--small] [--tokens N] [--rounds N]
                              [--threads N]
 
 Without --model it makes a model of random weights (0.32 billion parameters, Q8_0; with --small a
-tenth of that); with --real it takes SmolLM2-135M-Instruct, which was trained. Each round opens the
+tenth of that); with --real it takes SmolLM2-135M-Instruct, a trained model. Each round opens the
 model twice, as two new processes would: once without a saved state, which evaluates the chat and a
-short message, and once with one. What is timed goes from the request to the first token drawn;
-opening the model is not in it. The ratio is that of the best times, as other work on the machine
-only ever adds. Exits with 1 above a ratio of 0.15, or if more is evaluated than the new tokens, or
-if the two answers differ.
+short message, and once with one. The time runs from the request to the first drawn token, without
+opening the model. The ratio is that of the best times, as other work on the machine can only add
+time. It exits with 1 above a ratio of 0.15, or if more than the new tokens are evaluated, or if the
+two answers differ.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ python tests/bench/server.py --server PATH [--model FILE [--drafter FILE]]... [-
                              [--rounds N] [--tokens N] [--threads N] [--context N]
                              [--temperature T]... [--own-libraries]
 
-PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. By hand it is
+PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. By hand:
 
     pip download --no-deps --no-binary=:all: llama-cpp-python==0.3.36   (then unpack it)
     cmake -G Ninja -S llama_cpp_python-0.3.36/vendor/llama.cpp -B build -DCMAKE_BUILD_TYPE=Release
@@ -12,13 +12,13 @@ PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds
           -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF
     cmake --build build --target llama-server
 
-The server computes with the very libllama and libggml of Hearth, unless --own-libraries says
-otherwise. Both get the same model files, settings, samplers, seeds and token numbers, and take
-turns, with a rest between: never do both compute. Each round is a new chat: a long first message
+The server computes with Hearth's own libllama and libggml, unless --own-libraries is given. Both
+get the same model files, settings, samplers, seeds and token numbers, and take turns with a rest
+between, so that they never compute at the same time. Each round is a new chat: a long first message
 that neither has in its cache (cold), and a second one (warm). Without --model it measures the
 starter and its drafter.
 
-Figures are medians of the ratios of neighbouring answers; above 1 Hearth is the faster one.
+Figures are medians of the ratios of neighbouring answers; above 1 Hearth is faster.
 
     decode  tokens a second after the first token, each by its own clock
     first   time to the first token, each by its own clock. A head in the model's file takes the
@@ -28,9 +28,9 @@ Figures are medians of the ratios of neighbouring answers; above 1 Hearth is the
     wall    the same with the server by the wall clock of its client too, which is what an app that
             asks either of them waits for. Both give their text as it comes; the server is spared
             template and tokeniser, and its client all reading of what it sends. The bar.
-    cpu     processor time for a token of the whole answer; steady on a busy machine, too
+    cpu     processor time for a token of the whole answer; also steady on a busy machine
 
-Exits with 1 if an answer with MTP, cold or warm, is below 1.0 of llama-server's with MTP.
+It exits with 1 if an answer with MTP, cold or warm, is below 1.0 of llama-server's with MTP.
 """
 
 from __future__ import annotations

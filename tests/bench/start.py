@@ -1,21 +1,22 @@
-"""How long Hearth takes to a usable window, and what it holds, beside an empty window of Qt.
+"""The time until Hearth's window is usable, and its memory, beside an empty window of Qt.
 
 python tests/bench/start.py [--rounds N] [--chats N] [--bundle PATH]
 
-With --bundle, the program of a package is held against this checkout instead: nothing is put into
-either, and the first painting is what Qt itself logs of it, so that both are timed in the same
-way. Exits with 1 above 1.3.
+With --bundle, the program of a package is compared with this checkout instead: neither is filled
+with chats, and the first painting is the one that Qt itself logs, so that both are timed in the
+same way. It exits with 1 above 1.3.
 
-Otherwise both are started as processes of their own, in turns; the first turn compiles Python's
-sources and does not count, for a Hearth that was started before has them compiled. Time runs from
-the start of the process to the first painting: of the empty window, and of Hearth's field for
-messages, with its chats beside it. Only these two widgets are watched: a filter on the whole
-application would weigh on the side that has more widgets.
-Memory is looked at two seconds later: what the system shows for the process (resident), with Qt's
-libraries on both sides, and of that what is the process's own. Times and resident memory count, as
-medians of the ratios of neighbouring runs. What both compute until then is told beside it: it
-varies less where others use the computer. Exits with 1 above 2.2 in time or 1.7 in memory. Run it
-under a display, or with QT_QPA_PLATFORM=offscreen.
+Otherwise both are started as separate processes, in turns; the first turn compiles Python's sources
+and does not count, as a Hearth that was started before has them compiled. Time runs from the start
+of the process to the first painting: of the empty window, and of Hearth's field for messages, with
+its chats beside it. Only these two widgets are watched: a filter on the whole application would
+slow down the side with more widgets.
+
+Memory is measured two seconds later: the resident memory of the process, with Qt's libraries on
+both sides, and the process's own part of it. Times and resident memory count, as medians of the
+ratios of neighbouring runs. The processor time until then is printed too, as it varies less on a
+shared computer. It exits with 1 above 2.2 in time or 1.7 in memory. Run it under a display, or with
+QT_QPA_PLATFORM=offscreen.
 """
 
 from __future__ import annotations

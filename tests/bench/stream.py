@@ -1,15 +1,15 @@
-"""What streaming markdown costs beside inserting the same text as plain text.
+"""The cost of streaming markdown beside inserting the same text as plain text.
 
     python tests/bench/stream.py [--tokens 4000] [--rate 200] [--text mixed|maths|code|list|table]
                                  [--rounds 5] [--each]
 
-The text comes at --rate tokens a second, in the batches in which the app hands it to the window.
+The text comes at --rate tokens a second, in the batches in which the app passes it to the window.
 Plain text is inserted batch by batch, into the same kind of widget, in the same scrolled page, as
-tall as its content. The markdown is drawn when the view's own pace says so, or with every batch
-(--each). Time is counted and not waited for. Rounds alternate, so that a busy computer slows both.
-The time is that of the window's thread, with layout and painting. The goal is a ratio of 2 or less.
-Formulas are set as pictures only after the end, on another thread: they are not part of it. Run it
-with a display or with QT_QPA_PLATFORM=offscreen.
+tall as its content. The markdown is drawn at the view's own pace, or with every batch (--each).
+Time is computed, not waited for. Rounds alternate, so that a busy computer slows both. The time is
+that of the window's thread, with layout and painting. The goal is a ratio of 2 or less. Formulas
+are drawn only after the end, on another thread, and do not count. Run it with a display or with
+QT_QPA_PLATFORM=offscreen.
 """
 
 from __future__ import annotations

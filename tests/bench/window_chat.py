@@ -1,13 +1,13 @@
-"""How a chat of 2,000 messages feels: opening it, and an answer of 200 tokens a second in it.
+"""The delays in a chat of 2,000 messages: opening it, and an answer at 200 tokens a second.
 
     python tests/bench/window_chat.py [--messages 2000] [--tokens 2000] [--rate 200] [--rounds 7]
 
-Opening is from the call to the painting of the newest message, and the memory is what the process
-has grown by once a run of its messages is live. Then a scripted engine answers in that chat at
---rate tokens a second, while a timer is due every 5 ms: a gap is how much later it came. On a busy
-computer that is somebody else's doing as well, so the same is measured of an empty event loop of
-the same length before, and the longest time that the window's own thread computed between two
-ticks stands beside it. Exits with 1 above 150 ms, 15 MB, 16 ms (99th percentile) or 50 ms (most).
+Opening lasts from the call to the painting of the newest message, and the memory is the growth of
+the process after a run of its messages is live. Then a scripted engine answers in that chat at
+--rate tokens a second, while a timer is due every 5 ms: a gap is its delay. On a busy computer
+other programs cause gaps too, so they are also measured in an empty event loop of the same length
+before, and the longest time that the window's own thread computed between two ticks is printed too.
+It exits with 1 above 150 ms, 15 MB, 16 ms (99th percentile) or 50 ms (most).
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class Stream:
 
 
 def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
-    """`SSLSocket.shutdown` drops the cipher first: data written meanwhile would be sent in plain."""
+    """`SSLSocket.shutdown` drops the cipher first: data written meanwhile would be plain text."""
     stream, connection = Stream(), Connection()
     connection.attach(stream)
     connection.hang_up()
