@@ -72,12 +72,18 @@ TEMPLATE = (
     "{%- endif %}{%- endfor %}"
     "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-"""Written here: ChatML with tools the way that Hermes' models have them."""
+"""A template of our own: ChatML with tools in the form of Hermes' models."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One request at one server. evaluated, cached: tokens of its prompt. first_s: seconds."""
+    """One request at one server.
+
+    Attributes:
+        evaluated: The evaluated tokens of its prompt.
+        cached: The cached tokens of its prompt.
+        first_s: The time of the answer in seconds.
+    """
 
     evaluated: int
     cached: int
@@ -85,7 +91,7 @@ class Turn:
 
 
 class Asked:
-    """A server and the client that asks it."""
+    """A server and its client."""
 
     def __init__(self, base: str) -> None:
         self._client = httpx2.Client(base_url=base, trust_env=False, timeout=600)
@@ -99,7 +105,7 @@ class Asked:
         return Turn(*self.read(answer.json()), seconds)
 
     def read(self, answer: dict[str, Any]) -> tuple[int, int]:
-        """The tokens that were evaluated and those that were cached."""
+        """Return the number of evaluated and of cached tokens."""
         usage = answer["usage"]
         if "cache_read_input_tokens" in usage:
             return usage["input_tokens"], usage["cache_read_input_tokens"]
@@ -113,7 +119,7 @@ class Asked:
 
 
 class AskedLlama(Asked):
-    """llama-server, which counts what it has evaluated."""
+    """llama-server, which counts its evaluated tokens."""
 
     def __init__(self, base: str) -> None:
         super().__init__(base)
@@ -130,7 +136,7 @@ class AskedLlama(Asked):
 
 
 def one_token(path: str, body: dict[str, Any], model: str) -> dict[str, Any]:
-    """The request, with an answer of one token that comes whole."""
+    """Return the request, with an answer of one token that comes whole."""
     limit = "max_output_tokens" if path.endswith("responses") else "max_tokens"
     body = {key: it for key, it in body.items() if key not in {"stream_options", "include"}}
     thinking = {"thinking": {"type": "disabled"}} if "messages" in path else {}
@@ -201,7 +207,7 @@ def llama(program: Path, model: Path) -> Iterator[Asked]:
 
 
 def session(agent: str, turns: int) -> list[tuple[str, dict[str, Any]]]:
-    """The requests of a session, with what both servers know."""
+    """Return the requests of a session, with the parts that both servers know."""
     found = json.loads(lzma.decompress((RECORDED / f"{agent}.json.xz").read_bytes()))
     for _, body in found:
         body["tools"] = [
@@ -214,7 +220,7 @@ def session(agent: str, turns: int) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _without_reasoning(said: Any) -> Any:
-    """The messages or items of a conversation without what was reasoned, in any protocol."""
+    """Return the messages or items of a chat without reasoning, in any protocol."""
     if isinstance(said, list):
         kept = (it for it in said if not isinstance(it, dict) or it.get("type") not in REASONED)
         return [_without_reasoning(it) for it in kept]

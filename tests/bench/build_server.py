@@ -34,7 +34,7 @@ FLAGS = """
 
 
 def fetch(folder: Path) -> Path:
-    """The unpacked source package; fetched once, and checked against its pinned hash."""
+    """Return the unpacked source package; fetch it once, and check its pinned hash."""
     if not (found := list(folder.glob("*.tar.gz"))):
         pip = "download --no-deps --no-binary=:all: --no-build-isolation --require-hashes -r"
         subprocess.run(
@@ -50,7 +50,7 @@ def fetch(folder: Path) -> Path:
 
 
 def build(source: Path, folder: Path, jobs: int) -> list[Path]:
-    """The programs. A build that was cut short goes on where it was."""
+    """Build the programs; return their paths. An interrupted build continues."""
     bin_folder = Path(sys.executable).parent
     environment = os.environ | {"PATH": os.pathsep.join([str(bin_folder), os.environ["PATH"]])}
     llama = source / "vendor" / "llama.cpp"

@@ -117,7 +117,7 @@ def _serve(parent: Connection, blocks: int) -> None:
                 self.wfile.write(_BLOCK)
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         parent.send(server.server_address[1])

@@ -42,7 +42,7 @@ TEXT = (
 
 
 def schema(number: int) -> str:
-    """Return a schema of people that no other number has."""
+    """Return a schema of people that differs from that of every other number."""
     person: dict[str, Any] = {
         "type": "object",
         "properties": {
@@ -74,7 +74,7 @@ def measure_steps(path: Path) -> tuple[float, float]:
         guide = ready(guides, 1)
         masks = []
         for token in model.vocabulary.tokenise(TEXT):
-            began = thread_time()  # so short a time would be that of another program, or none
+            began = thread_time()  # for so short a time the clock would count other programs
             guide.allowed()
             masks.append((thread_time() - began) * 1000)
             guide.accept(token)
@@ -96,7 +96,7 @@ def ms(began: float) -> float:
 
 
 def measure_decode(path: Path, rounds: int, count: int, threads: int) -> float:
-    """Return the speed of decoding with a schema, as a part of that without."""
+    """Return the speed of decoding with a schema, as a share of that without."""
     engine = LlamaCppEngine()
     engine.load(LlamaPlan(path, 1024, threads, threads), lambda _: None, CancelToken())
     try:
@@ -104,7 +104,7 @@ def measure_decode(path: Path, rounds: int, count: int, threads: int) -> float:
         rate(engine, schema(1), 0, count)
         ratios, rates = [], []
         for seed in range(1, rounds + 1):
-            # The order changes, as the machine may grow slower or faster meanwhile.
+            # The order changes, as the machine may become slower or faster meanwhile.
             order = (None, schema(1)) if seed % 2 else (schema(1), None)
             found = {it: rate(engine, it, seed, count) for it in order}
             ratios.append(found[schema(1)] / found[None])

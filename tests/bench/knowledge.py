@@ -57,7 +57,7 @@ _ENDINGS: Final = (".txt", ".txt", ".txt", ".md", ".html", ".csv", ".py")
 
 
 def main() -> None:
-    """Make the tree, index it, and print what that took."""
+    """Make the tree, index it, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=10_000)
@@ -120,7 +120,7 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
 
 
 def measure(what: str, search: Callable[[str], object]) -> None:
-    """Ask all questions; print how long they took, and how long a processor was at work on them."""
+    """Ask all questions; print the time that they took, and the processor time."""
     times, own = [], []
     for question in questions():
         began, worked = time.monotonic(), time.thread_time()
@@ -138,7 +138,7 @@ def shown(times: list[float], unit: float) -> str:
 
 @contextmanager
 def lateness() -> Iterator[list[float]]:
-    """Gather how late a thread wakes up that sleeps for 5 ms again and again."""
+    """Gather the delays of a thread that sleeps for 5 ms again and again."""
     late: list[float] = []
     ended = threading.Event()
 

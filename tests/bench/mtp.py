@@ -65,7 +65,7 @@ AUTO: Way = ("auto", None)
 
 @dataclass
 class Bench:
-    """A loaded model whose drafts are as good as they are told to be."""
+    """A loaded model whose drafts have a chosen acceptance."""
 
     engine: LlamaCppEngine
     tokens: int
@@ -90,7 +90,7 @@ class Bench:
         return done
 
     def learn_the_text(self) -> None:
-        """Every answer from now on is the one that is given now."""
+        """Make every later answer the same as this one."""
         self.answer(OFF)
         self.text = list(self.loaded.slots[0].cache.tokens)
         vars(answers)["open_sampler"] = self.dictate
@@ -108,7 +108,7 @@ class Bench:
 
 
 def measured_costs(bench: Bench, rounds: int) -> Costs:
-    """c(k) and d behind the text, by the clock and by nothing that the engine has learnt."""
+    """Return c(k) and d after the text, by the clock alone, without the engine's own estimates."""
     loaded = bench.loaded
     drafter, vocabulary = loaded.slots[0].drafting.each[0].drafter, loaded.model.vocabulary.size
     assert drafter is not None
@@ -121,7 +121,7 @@ def measured_costs(bench: Bench, rounds: int) -> Costs:
     loaded.slots[0].drafting.each[0].expose()
     for _ in range(rounds):
         for k in depths:
-            # The first of several equal calls builds llama.cpp's graph, the others use it again.
+            # The first of several equal calls builds llama.cpp's graph, and the others reuse it.
             for repetition in range(4):
                 began = perf_counter()
                 outcome = loaded.context.evaluate(bench.text[: k + 1], start, outputs=k + 1)
@@ -142,13 +142,13 @@ def measured_costs(bench: Bench, rounds: int) -> Costs:
 
 
 def some(count: int) -> More:
-    """Ask a drafter for so many guesses."""
+    """Ask a drafter for this many guesses."""
     asked = iter(range(1, count))
     return lambda _token, _sure: next(asked, None) is not None
 
 
 def bound(costs: Costs, depth: int, done: Done) -> float:
-    """The gain that the costs and the acceptance of this answer allow at a fixed depth."""
+    """Return the gain that the costs and this answer's acceptance allow at a fixed depth."""
     steps = done.usage.completion_tokens - done.mtp.accepted
     tokens_a_step = done.usage.completion_tokens / steps
     drafts_a_step = done.mtp.drafted / steps
@@ -156,12 +156,12 @@ def bound(costs: Costs, depth: int, done: Done) -> float:
 
 
 def plain_seconds(bench: Bench) -> float:
-    """Seconds for a token without drafts, now."""
+    """Return the current seconds for a token without drafts."""
     return 1 / bench.answer(OFF, bench.tokens // 2).timing.decode_tok_s
 
 
 def measure_real(bench: Bench, text: str, rounds: int) -> None:
-    """Print the figures of one text that the model writes itself, from an empty cache each time."""
+    """Print the figures of a text that the model writes itself, from an empty cache each time."""
     ways: list[Way] = [AUTO, ("on", 4)]
     speeds: dict[Way, list[float]] = {way: [] for way in ways}
     walls: dict[Way, list[float]] = {way: [] for way in ways}
@@ -192,7 +192,7 @@ def measure_real(bench: Bench, text: str, rounds: int) -> None:
 
 
 def cold(bench: Bench, way: Way) -> tuple[Done, float]:
-    """An answer and its seconds for each token, prompt included."""
+    """Write an answer; return it and its seconds per token, prompt included."""
     bench.loaded.slots[0].cache.clear()
     began = perf_counter()
     done = bench.answer(way)
@@ -200,7 +200,7 @@ def cold(bench: Bench, way: Way) -> tuple[Done, float]:
 
 
 def beside_best(speeds: Mapping[Way, Sequence[float]]) -> float:
-    """Auto's speed over that of the way that was best in the other rounds; median of the rounds."""
+    """Return Auto's speed, relative to the way that was best in the other rounds; the median."""
     rounds = range(len(speeds[AUTO]))
 
     def elsewhere(way: Way, but: int) -> float:
@@ -214,7 +214,7 @@ def beside_best(speeds: Mapping[Way, Sequence[float]]) -> float:
 
 
 def measure(bench: Bench, text: str, right: float, rounds: int) -> bool:
-    """Print the figures of one text; False if one of them is below its bar."""
+    """Print the figures of one text; return False if one of them is below its bar."""
     ways: list[Way] = [AUTO, *(("on", depth) for depth in DEPTHS)]
     speeds: dict[Way, list[float]] = {OFF: [1.0] * rounds, **{way: [] for way in ways}}
     bounds: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
@@ -277,8 +277,8 @@ def run_model(
     plan = LlamaPlan(model, 1024, options.threads, options.threads, drafter=drafter, kept_bytes=0)
     report = engine.load(plan, lambda _: None, CancelToken())
     bench = Bench(engine, options.tokens)
-    # A recurrent model has a context of its own for answers without drafts. The oracle sits in the
-    # other one, so here all answers come from that.
+    # A recurrent model has another context for answers without drafts. The oracle is in the context
+    # with drafts, so all answers here come from that one.
     vars(bench.loaded)["suit"] = lambda _mode: None
     bench.learn_the_text()
     costs = measured_costs(bench, rounds=5)

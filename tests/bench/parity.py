@@ -52,7 +52,7 @@ QUESTIONS = (
 GREEDY = Sampling(temperature=0.0)
 APART = 0.02
 LIBRARIES = Path(load_native().api._base_path)
-"""The server computes with Hearth's: others round otherwise where they were compiled otherwise."""
+"""The libraries for the server: Hearth's, as others may have been compiled to round differently."""
 
 
 def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
@@ -81,7 +81,7 @@ def real_pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
 def compare(
     name: str, server: Path, plan: LlamaPlan, tokens: int, questions: Collection[str]
 ) -> bool:
-    """Have both answer all questions; returns whether they agree."""
+    """Let both answer all questions; return whether they agree."""
     same, ours, theirs = 0, [0, 0], [0, 0]
     engine = LlamaCppEngine(probe=TrustingProbe())
     engine.load(plan, lambda _: None, CancelToken())
@@ -96,7 +96,7 @@ def compare(
             assert isinstance(done, Done)
             held = list(loaded.slots[0].cache.tokens)
             prompt = held[: done.usage.prompt_tokens]
-            # What was evaluated with another prompt was rounded otherwise.
+            # Parts that were evaluated with another prompt would have been rounded differently.
             answer = other.complete(prompt, GREEDY, tokens, reuse=False)
             both = zip(held[len(prompt) :], answer.tokens, strict=False)
             same += all(one == another for one, another in both)

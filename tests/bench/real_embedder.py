@@ -130,7 +130,7 @@ def write(weights: bytes, out: Path) -> None:
 
 
 class _Reader:
-    """Reads the numbers at the beginning of the weights."""
+    """A reader of the numbers at the beginning of the weights."""
 
     def __init__(self, data: bytes) -> None:
         self._file = io.BytesIO(data)
@@ -145,7 +145,7 @@ class _Reader:
         return struct.unpack(f"<{count}f", self.bytes(4 * count))
 
     def tensor(self) -> tuple[str, tuple[int, int]]:
-        """Read a tensor's name, with where it begins and how many numbers it has."""
+        """Read a tensor's name, its offset and its count of numbers."""
         (length,) = struct.unpack("<H", self.bytes(2))
         name = self.bytes(length).decode()
         _kind, count, offset, _size = struct.unpack("<BIQQ", self.bytes(21))

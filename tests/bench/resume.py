@@ -31,7 +31,7 @@ from tests.support.smollm2 import fetched  # noqa: E402
 BAR = 0.15
 SMALL = Size(layers=8, width=512, heads=8, kv_heads=4, inner=1408)
 NEW = 24
-"""Tokens of the short message, with what the template puts around it."""
+"""The tokens of the short message, including those of the template around it."""
 
 
 class Bench:
@@ -59,7 +59,7 @@ class Bench:
         opened.close()
 
     def first_token(self, *, saved: bool) -> tuple[float, int, int]:
-        """Seconds until there is a token, how many were evaluated for it, and which it is."""
+        """Return the seconds until the first token, the evaluated tokens, and the token itself."""
         states = self._folder if saved else None
         opened = Opened(self._model, states=states, disk=1 << 34, **self._plan)
         began = perf_counter()
@@ -70,7 +70,7 @@ class Bench:
 
 
 def measure(bench: Bench, rounds: int) -> bool:
-    """Print the figures; False if they miss the bar."""
+    """Print the figures; return False if they miss the bar."""
     print(
         f"  a chat of {len(bench.prompt) - NEW} tokens: evaluated in {bench.first_s:.2f} s,"
         f" {bench.size / 2**20:.0f} MiB put away in {bench.put_away_s:.2f} s"

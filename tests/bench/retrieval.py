@@ -94,9 +94,11 @@ _CONTRACT: Final = (
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and where its answer stands: characters of the text of a file.
+    """A question, and the place of its answer: characters of the text of a file.
 
-    first: as it was worded first. decides: whether it is of the half by which the search is made.
+    Attributes:
+        first: Its first wording.
+        decides: True if it is in the half by which the search is tuned.
     """
 
     text: str
@@ -108,14 +110,18 @@ class Question:
     end: int
 
     def is_answered_by(self, file: str, passage: Passage) -> bool:
-        """Tell whether a passage has most of the paragraph with the answer."""
+        """Return whether a passage has most of the paragraph with the answer."""
         common = min(self.end, passage.span.end) - max(self.start, passage.span.start)
         return file == self.file and 2 * common > self.end - self.start
 
 
 @dataclass(frozen=True)
 class Figures:
-    """How many of the questions had the right passage among the first; missed: the others."""
+    """The number of questions whose passage was among the first hits, and the others.
+
+    Attributes:
+        missed: The others.
+    """
 
     right: int
     asked: int
@@ -133,7 +139,12 @@ Search = Callable[[str], Sequence[tuple[str, Passage]]]
 def haystack(
     folder: Path = FOLDER, *, guides: bool = True
 ) -> tuple[list[AttachedFile], list[Question]]:
-    """Read all files, and the questions about them. guides: with Hearth's own, which change."""
+    """Read all files, and the questions about them.
+
+    Args:
+        folder: The folder of the files.
+        guides: True to add Hearth's own guides, which change.
+    """
     files, questions = [], []
     for number, path in enumerate(sorted(folder.glob("*.txt"))):
         text, asked = _read(path, decides=number % 2 == 0)
@@ -210,7 +221,7 @@ def _attached(name: str, text: str) -> AttachedFile:
 
 
 def full_text(files: Sequence[AttachedFile]) -> Search:
-    """Search as for attached files: by words alone, in all passages."""
+    """Return a search as for attached files: by words alone, in all passages."""
     everything = [(file.name, it) for file in files for it in passages(file.document, PASSAGE)]
 
     def search(question: str) -> list[tuple[str, Passage]]:
@@ -222,7 +233,7 @@ def full_text(files: Sequence[AttachedFile]) -> Search:
 
 @contextmanager
 def collection(files: Sequence[AttachedFile], model: Path) -> Iterator[Search]:
-    """Search as in a collection, by words and by the vectors of a model."""
+    """Open a search as in a collection, by words and by the vectors of a model."""
     with TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "docs").mkdir()

@@ -36,7 +36,7 @@ def opened(plan: LlamaPlan) -> LlamaCppEngine:
 
 
 def speed(engine: LlamaCppEngine, tokens: int) -> float:
-    """Tokens a second, after the first."""
+    """Return the tokens a second after the first token."""
     asked = ChatRequest(
         (Message("user", "Tell me all about Hearth."),), Sampling(temperature=0), tokens, mtp="off"
     )

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def both(path: Path, threads: int, rounds: int) -> tuple[float, float]:
-    """Bytes a second, and tokens a second."""
+    """Return bytes a second and tokens a second."""
     engine = LlamaCppEngine()
     rate = speed = 0.0
     try:

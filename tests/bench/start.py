@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 BAR, MEMORY_BAR, BUNDLE_BAR = 2.2, 1.7, 1.3
 PAINTED = "qt.widgets.painting: Flushing"
-"""What Qt logs when it has painted a window for the first time."""
+"""Qt's log line after the first painting of a window."""
 _WATCH = """
 import os, sys, time
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -102,9 +102,13 @@ main()
 
 @dataclass(frozen=True)
 class Start:
-    """Seconds to the first painting, and bytes of memory two seconds later.
+    """The figures of a start.
 
-    computed: seconds of the processor until that painting.
+    Attributes:
+        seconds: The time to the first painting.
+        computed: The processor time until then, in seconds.
+        resident: The resident memory two seconds later, in bytes.
+        own: The process's own part of it.
     """
 
     seconds: float
@@ -114,8 +118,13 @@ class Start:
 
 
 def start(code: str, compiled: Path) -> Start:
-    """compiled: where Python keeps what it has compiled, also if the shell forbids it elsewhere."""
-    # Where there is no display, the words of a terminal's chat would begin.
+    """Start a program and return its figures.
+
+    Args:
+        code: The code of the program.
+        compiled: The folder for Python's compiled files, even if the shell forbids them elsewhere.
+    """
+    # Without a display, the terminal's chat would begin.
     environment = {"DISPLAY": ":none", **os.environ, "PYTHONPYCACHEPREFIX": str(compiled)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     began = perf_counter()
@@ -135,7 +144,7 @@ def start(code: str, compiled: Path) -> Start:
 
 
 def painted_after(command: list[str], settings: dict[str, str]) -> float:
-    """Start a Hearth and return the seconds until its window is painted; then end it."""
+    """Start a Hearth, return the seconds until its window is painted, and end it."""
     environment = {
         "DISPLAY": ":none",
         **os.environ,
@@ -159,8 +168,8 @@ def painted_after(command: list[str], settings: dict[str, str]) -> float:
 
 
 def compare_bundle(program: Path, folder: Path, compiled: Path, rounds: int) -> int:
-    """Time the window of a package beside this checkout's, in turns; returns the exit status."""
-    # A user's checkout has its byte code beside it; this one's may not be written there.
+    """Time the window of a package beside this checkout's, in turns; return the exit status."""
+    # A user's checkout has its byte code beside it; this one may not allow writing it there.
     ours = {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONPATH": str(ROOT)}
     words = ["--data-dir", str(folder)]
     checkout = [sys.executable, "-m", "app", *words]
@@ -178,7 +187,7 @@ def compare_bundle(program: Path, folder: Path, compiled: Path, rounds: int) -> 
 
 
 def fill(folder: Path, count: int) -> None:
-    """A data folder with so many chats."""
+    """Make a data folder with this many chats."""
     from app.base.db import Database
     from app.chats.history.store.chats import ChatStore
 

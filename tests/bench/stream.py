@@ -46,7 +46,7 @@ from app.settings.values.fields import Settings
 _BATCH_S = BATCH_MS / 1000
 _SIZE = 15
 _CHARACTERS = 4
-"""In a token, about."""
+"""The usual length of a token."""
 
 _MIXED = """## A section
 
@@ -85,7 +85,7 @@ _TEXTS = {
 _STARTS = {"code": "```python\n", "table": "| one | two | three |\n|---|---|---|\n"}
 
 Insert = Callable[[str], float]
-"""Draws a text that was added; returns the seconds until more is drawn."""
+"""Draws added text; returns the seconds until more is drawn."""
 
 
 def main() -> None:
@@ -119,9 +119,15 @@ def main() -> None:
 
 
 def stream(make: Callable[[QVBoxLayout], Insert], text: str, rate: float) -> tuple[float, int]:
-    """Seconds of this thread for drawing a text that comes so fast, and how often it was drawn.
+    """Draw a text that arrives at a steady rate.
 
-    rate: characters a second.
+    Args:
+        make: Makes the widget that draws.
+        text: The text.
+        rate: Characters a second.
+
+    Returns:
+        The seconds of this thread, and how often it was drawn.
     """
     area = QScrollArea()
     area.setWidgetResizable(True)

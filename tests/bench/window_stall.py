@@ -87,9 +87,9 @@ class Pieces(Sequence[str]):
 
 
 class Gaps:
-    """Notes how late each tick is, and how long this thread computed before it, while it is on.
+    """A recorder of each tick's delay, and of this thread's processor time before it, while on.
 
-    On a busy computer a long gap with little computing is somebody else's.
+    On a busy computer a long gap with little processor time is caused by other programs.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class Gaps:
         self._timer.stop()
 
     def percentile(self, share: float) -> float:
-        """In milliseconds."""
+        """Return a percentile in milliseconds."""
         ordered = sorted(self.seen)
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
