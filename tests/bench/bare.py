@@ -39,7 +39,7 @@ class BareLoop:
         return perf_counter() - began
 
     def decode(self, prompt: list[int], count: int, sampling: Sampling) -> tuple[float, list[int]]:
-        """Write an answer after a cached prompt, except its last token; return seconds and tokens."""
+        """Answer a prompt that is cached except for its last token; return seconds and tokens."""
         api = self.api
         if not api.llama_memory_seq_rm(self.memory, 0, len(prompt) - 1, -1):
             raise RuntimeError("the prompt is not in the cache")
