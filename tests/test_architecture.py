@@ -288,8 +288,8 @@ def test_qt_network_is_not_used() -> None:
 def test_no_item_of_a_layout_is_held() -> None:
     """Qt deletes items without telling PySide, and their objects then stand for other things.
 
-    The window crashed. `takeAt` gives an item over, and is safe; a gap of `addSpacing` could only be
-    zoomed through its item.
+    The window crashed. `takeAt` gives an item over, and is safe; a gap of `addSpacing` could be
+    zoomed only through its item.
     """
 
     def found(path: Path) -> set[str]:
