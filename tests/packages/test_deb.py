@@ -45,7 +45,7 @@ class Tried:
     old: str
 
     def installed(self) -> str:
-        """The installed version; empty if there is none."""
+        """Return the installed version; empty if there is none."""
         show = "--show", "--showformat=${db:Status-Status} ${Version}", "hearth"
         said = self.system.root.run("dpkg-query", *show, check=False).stdout
         status, _, number = said.partition(" ")

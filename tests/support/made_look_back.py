@@ -1,7 +1,7 @@
 """An attention layer that looks at the token before the current one, and at nothing else.
 
 It lets the next token depend on the last two. A head that receives the right hidden state knows
-what the layer found; with a wrong one it guesses worse. So a mistake in handing states over shows
+the layer's result; with a wrong one it guesses worse. So a mistake in handing states over shows
 in the share of accepted guesses, and not only in the speed of an answer.
 """
 

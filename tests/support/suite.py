@@ -47,7 +47,7 @@ def sampled(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def exhaustive(pytestconfig: pytest.Config) -> bool:
-    """True if a test with many cases is to try all of them."""
+    """Return True if a test with many cases is to try all of them."""
     return bool(pytestconfig.getoption("--all"))
 
 

@@ -172,7 +172,7 @@ class Ui:
 
 @pytest.fixture
 def hold() -> threading.Event:
-    """An event without which the engine waits after its first piece. It is set at first."""
+    """Return an event; while it is cleared, the engine waits after its first piece."""
     event = threading.Event()
     event.set()
     return event

@@ -243,7 +243,7 @@ def test_a_call_is_enforced_in_the_form_of_each_family(
 
 
 def test_what_is_offered_is_all_that_may_be_asked_for(load: Load, tmp_path: Path) -> None:
-    """The model would call “clock” whatever is offered."""
+    """The model would call “clock” with any offer."""
     engine = load(write_caller(tmp_path / "caller.gguf"), context=4096)
     bell = replace(BELL, parameters={**BELL.parameters, "additionalProperties": False})
     events = run(engine, ask("How late is it?", tools=(bell,), max_tokens=300))

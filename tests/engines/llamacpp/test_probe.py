@@ -1,4 +1,4 @@
-"""The probe refuses files that end its process or keep it for ever; the app goes on."""
+"""The probe refuses files that end its process or keep it for ever; the app continues."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class ScriptedContract(RemoteContract):
 
     @pytest.fixture
     def broken(self, server: OpenAiServer) -> Callable[[], None]:
-        """The second answer stops in the middle until it is told to fail."""
+        """Script a second answer that waits in the middle; return a function that makes it fail."""
         server.script(CHAT, server.chat, server.dying)
         return server.dies.set
 

@@ -54,7 +54,7 @@ def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
     engine.close()
 
 
-# In that time the guardian and the whole tree start, and go on starting.
+# In that time the guardian and the whole tree start, one process after another.
 @pytest.mark.parametrize("pause_s", [0.05 * number for number in range(12)])
 def test_a_guardian_killed_at_any_moment(
     engine: VllmEngine, fake: Path, tmp_path: Path, pause_s: float
@@ -106,7 +106,7 @@ def test_hearth_and_its_guardian_killed_at_any_moment(
 
 @pytest.fixture
 def started() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """A list of processes to end at the end."""
+    """Yield a list of processes, and end them after the test."""
     found: list[subprocess.Popen[bytes]] = []
     yield found
     for it in found:

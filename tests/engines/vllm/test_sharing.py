@@ -183,7 +183,7 @@ def test_two_at_once_start_one_worker(site: Site, fake: Path) -> None:
     thread.start()
     until(lambda: second.status().words.startswith("Waiting"))
     assert second.status().state == "loading"
-    # A waiting one goes on as soon as it may.
+    # A waiting one continues as soon as it may.
     before = started_in(fake)
     held = fake / "behaviour.json"
     held.write_text("{}")

@@ -46,7 +46,7 @@ class User:
         return ended.stdout
 
     def files(self) -> set[str]:
-        """All files outside the downloads, except for the caches of the desktop."""
+        """Return all files outside the downloads, except for the caches of the desktop."""
         found = (it for it in self.home.rglob("*") if not it.is_dir() or it.is_symlink())
         names = {it.relative_to(self.home).as_posix() for it in found}
         return {it for it in names if not it.startswith("Downloads/") and not _CACHES.search(it)}
