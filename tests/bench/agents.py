@@ -82,7 +82,7 @@ class Turn:
     Attributes:
         evaluated: The evaluated tokens of its prompt.
         cached: The cached tokens of its prompt.
-        first_s: The time of the answer in seconds.
+        first_s: The time to the first token in seconds.
     """
 
     evaluated: int

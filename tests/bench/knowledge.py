@@ -4,9 +4,9 @@
 
 The tree is made in FOLDER, the same each time: files of German and English words in the frequencies
 of a language (Zipf). Vectors are random, as computing a million of them takes a processor a night:
-only their size and the time of their search are measured. The effect on the window is measured by a
-thread that sleeps for five milliseconds again and again, as a window waits for keys: by how much it
-wakes up late while files are indexed in the same process.
+only their size and the time of their search are measured. The effect on the window is the delay of
+a thread that sleeps for five milliseconds again and again, as a window waits for keys, while files
+are indexed in the same process.
 """
 
 from __future__ import annotations

@@ -198,7 +198,10 @@ class Answers:
         return not repo.private or (account is not None and repo.id in account.access)
 
     def _repo(self, request: Request, name: str, account: Account | None) -> HostedRepo:
-        """Return a repository that exists and may be seen, with the same error in either case."""
+        """Return a repository that exists and may be seen.
+
+        The error is the same for a missing repository and a hidden one.
+        """
         if name in self.moved:
             path = quote(request.path.replace(name, self.moved[name], 1))
             query = urlencode(request.query, doseq=True)

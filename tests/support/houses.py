@@ -59,7 +59,7 @@ class ScriptedWorker(ScriptedEngine):
         settled: The number of calls of `settle`.
         lost: The reason why it cannot be revived.
         adapted: The names of the adapters that it received while it ran.
-        shared: The models for which it was to be shared.
+        shared: The keys under which it was to be shared.
         stayed_s: How long it was to stay after Hearth leaves it, in seconds.
     """
 

@@ -16,7 +16,7 @@ class Hearth:
     Args:
         environment: The folder of vLLM's environment.
         folder: The folder of the engine.
-        wanted: The name of the model.
+        wanted: The key of the shared worker.
         plan: Words for the plan of its load.
     """
 

@@ -1,6 +1,6 @@
 """Hearth as a separate process that shares a worker, to be killed or given orders.
 
-Its arguments: the environment's folder, the engine's folder, the name of the model, and for a real
+Its arguments: the environment's folder, the engine's folder, the key of the worker, and for a real
 card a model. It prints the numbers of the worker's session and guardian, then follows its input:
 “ask”, or “leave SECONDS”.
 """
