@@ -1,6 +1,6 @@
-"""`hearth engines` on a Windows: what is said where WSL2 is missing, and where it is not.
+"""`hearth engines` on Windows, with WSL2 and without it.
 
-The one switch of the composition root is turned, and a stand-in for wsl.exe answers.
+One switch of the composition root makes this computer a Windows; a stand-in for wsl.exe answers.
 """
 
 from __future__ import annotations
