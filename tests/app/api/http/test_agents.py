@@ -1,6 +1,6 @@
 """Recorded requests of real agents in a task of twenty turns, replayed against the server.
 
-`record` runs the agents again; long texts of theirs are replaced in the recordings.
+`tests/support/agents/record.py` runs the agents and replaces their longer texts.
 """
 
 from __future__ import annotations

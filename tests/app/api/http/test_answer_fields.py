@@ -438,7 +438,7 @@ def test_an_address_may_have_slashes_too_many(served: Served) -> None:
     assert served.get("//health").status_code == 200
 
 
-# What was said before
+# The conversation so far
 
 
 def test_arguments_may_be_the_value_that_they_stand_for(served: Served) -> None:

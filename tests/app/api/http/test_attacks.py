@@ -22,7 +22,7 @@ from tests.app.api.http.conftest import Reply, noted, read_all
 
 QUESTION = "What is Hearth?"
 LONG_S = 25.0
-"""Limit for the processor time of an answer amid the remains of other requests, in seconds."""
+"""Limit for the processor time of an answer after many clients have disconnected, in seconds."""
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: 
 
 
 def test_a_key_for_some_models_hears_nothing_of_others(served: Served, tmp_path: Path) -> None:
-    """The address, the metrics and the errors name no other model."""
+    """No endpoint, metric or error names one of them."""
     other = served.services.library.add(write_random_llama(tmp_path / "confidential.gguf"))
     _, secret = served.keys.add("editor", ("starter",))
     key = secret.reveal()

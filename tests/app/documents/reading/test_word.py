@@ -191,7 +191,7 @@ def test_notes_stand_in_a_place_of_their_own_with_their_numbers(read: Read, tmp_
 
 
 def test_headers_and_footers_are_read_as_such(read: Read, tmp_path: Path) -> None:
-    """Those of the first page count only where the section has its own for that page."""
+    """A first page's header counts only if the section turns on a different first page."""
 
     def margin(text: str) -> str:
         return f"<w:hdr xmlns:w='{made.W}'>{made.paragraph(text)}</w:hdr>"

@@ -1,6 +1,6 @@
 """`hearth engines` on Windows, with WSL2 and without it.
 
-One switch of the composition root makes this computer a Windows; a stand-in for wsl.exe answers.
+The composition root gets a WSL2 with a stand-in for wsl.exe, as on Windows.
 """
 
 from __future__ import annotations

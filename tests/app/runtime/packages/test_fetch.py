@@ -1,4 +1,4 @@
-"""Fetching locked files by their hashes, complete whatever an index does."""
+"""Fetching locked files by their hashes, complete and correct even from faulty indexes."""
 
 from __future__ import annotations
 

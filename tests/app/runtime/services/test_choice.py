@@ -67,7 +67,7 @@ class Desk:
 
 
 def recommending(folder: Path) -> Recommending:
-    """Return recommendations from Hearth's catalogue and from the user's in this folder."""
+    """Return a service that recommends from Hearth's catalogue and the user's in this folder."""
 
     def never() -> Any:
         raise AssertionError

@@ -61,7 +61,7 @@ class Making:
 
     @property
     def inside(self) -> Path:
-        """The environments' folder in the Linux."""
+        """Return the folder of the environments in the Linux."""
         return self.linux / ".local/share/hearth/engines/vllm"
 
     @property

@@ -98,7 +98,7 @@ def test_a_chat_says_how_long_its_tokens_are() -> None:
 def test_where_a_server_does_not_tell_its_context_nobody_is_warned(
     policy: OverflowPolicy, exact: bool
 ) -> None:
-    """The chat used to be stopped with a message that 37 of 0 tokens are too many."""
+    """Hearth used to say that 37 of 0 tokens were too many, and sent nothing."""
     measured = estimate(MESSAGES, 0, None, 4.0)
     assert (measured.context, measured.left) == (0, ())
     unknown = use_of(PROMPT, measured, exact=exact, policy=policy, draft="draft")

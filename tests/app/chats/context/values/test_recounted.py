@@ -1,4 +1,4 @@
-"""Recounting a chat after its draft changes: only the draft is counted anew."""
+"""Recounting a chat after its draft changes: only the draft is counted again."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.window import Ui
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record opening and closing of the microphone, which supplies two seconds of sound."""
+    """Replace the microphone by two seconds of sound; list its openings and closings."""
     done: list[str] = []
 
     @contextmanager
