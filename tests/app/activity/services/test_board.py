@@ -96,7 +96,10 @@ def test_vllm_s_own_board_finds_all_that_it_asks_for(services: Services) -> None
 
 
 def test_it_has_what_grafana_wants_of_a_board() -> None:
-    """The format is documented in Grafana's guide, under “View dashboard JSON model”."""
+    """Grafana documents the format of dashboards.
+
+    https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/
+    """
     found = board()
     assert found["title"] == "Hearth"
     assert found["schemaVersion"] >= 36

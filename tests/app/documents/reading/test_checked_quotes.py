@@ -24,7 +24,7 @@ Make = Callable[[Path, Sequence[Sequence[str]], random.Random], Path]
 
 
 def lines_of(sentences: Sequence[str], width: int, rng: random.Random) -> list[str]:
-    """Set sentences in lines of at most `width` characters, with hyphenated words."""
+    """Set sentences in lines of at most `width` characters, with hyphens and ligatures."""
     lines, line = [], ""
     for word in " ".join(sentences).split(" "):
         room = width - len(line)
