@@ -174,7 +174,9 @@ def brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder.mkdir()
     (folder / "hearth_de.mo").write_bytes(compiled(catalogue))
     monkeypatch.setattr("app.base.language.TRANSLATIONS", folder)
-    monkeypatch.setenv("LANGUAGE", "de")
+    # By LC_ALL: the C library reads `LANGUAGE` at each error and remembers what it found.
+    monkeypatch.delenv("LANGUAGE")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     yield
     use_language("en")
 
