@@ -24,7 +24,7 @@ from tests.support.made_language import make_language
 
 _KERNEL = 4
 _CONTEXT = 0.5
-"""How much the layers add to the draft model's knowledge; it guesses nine of ten tokens right."""
+"""How much each layer adds that the draft model cannot know; it guesses nine tokens of ten."""
 
 
 @dataclass(frozen=True)

@@ -450,7 +450,7 @@ class FileShare:
 
     @property
     def nothing(self) -> bool:
-        """True if nothing of the file is in: it is all pictures, and these are left out."""
+        """True if all of the file is left out, as it consists of pictures."""
         return self.unseen >= self.of if self.unseen else not (self.whole or self.places)
 
     def __str__(self) -> str:

@@ -81,7 +81,7 @@ def child(be: Callable[[], None]) -> int:
 
 
 def desert() -> None:
-    """Leave a process in another session, without a parent or files, that ignores SIGTERM."""
+    """Leave an orphan in another session, without open files, that ignores SIGTERM."""
     if not BEHAVIOUR.get("deserts") or os.fork():
         return
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
