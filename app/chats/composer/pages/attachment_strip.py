@@ -133,17 +133,17 @@ class AttachmentStrip(QWidget):
 
     @property
     def has_files(self) -> bool:
-        """Whether there is a file that can be sent, now or after it is read."""
+        """True if there is a file that can be sent, now or after it is read."""
         return any(file.problem is None for file in self._files)
 
     @property
     def is_reading(self) -> bool:
-        """Whether a file is being read, or dropped files are being looked at."""
+        """True if a file is being read, or dropped files are being looked at."""
         return self._is_looking or any(file.is_being_read for file in self._files)
 
     @property
     def refused(self) -> int:
-        """How many files cannot be sent."""
+        """The number of files that cannot be sent."""
         return len(self._refused_chips)
 
     def show_refused(self) -> None:

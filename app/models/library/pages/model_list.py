@@ -85,7 +85,7 @@ class ModelChoice:
 
     @property
     def verdict(self) -> str:
-        """Whether it fits, in a word."""
+        """The verdict on its memory, in a word; empty if it is not known."""
         return fits_word(self.fits) if self.fits else ""
 
     @property
