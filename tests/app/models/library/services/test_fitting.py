@@ -216,6 +216,11 @@ class TestRealLoads:
         # The report's answer was remembered, so nothing is asked again here.
         assert (last.exact, last.real_bytes) == (True, loaded.buffers.total)
         assert abs(last.error) <= 0.005
+        # For another model it counts as free, as loading that begins by unloading this one.
+        used = computer(4 * GB)
+        own = loaded.buffers.own
+        freed = runtime.emptied(used).memory.available_bytes - used.memory.available_bytes
+        assert freed == own.total - own.mapped > 0
 
     def test_load_anyway_really_loads(
         self, services: Services, engine: LlamaCppEngine, loads: LoadStore
