@@ -39,7 +39,7 @@ FEW_SMALL = {"english": SMALL[:1], "deutsch": SMALL[-1:]}
 
 
 def complaints(house: House, page: Page, view: View, following: Page | None) -> list[str]:
-    """What is wrong with a page in one view; the window is as before then, for the next page."""
+    """Return the faults of a page in one view; the window is as before afterwards."""
     shown = take(house, page, view)
     found = rules.faults(shown)
     if page.empty:
@@ -52,7 +52,7 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
 
 
 def looked_at(house: House, *, full: bool, exhaustive: bool) -> list[str]:
-    """Visit the pages view by view, as a change of the theme takes longest.
+    """Visit the pages view by view, as changing the theme takes longest.
 
     Without `--all` each page is visited in one ordinary view, and the next page in the other.
     """
@@ -107,7 +107,7 @@ Build = Callable[[QWidget], object]
 
 @pytest.fixture
 def broken(qtbot: QtBot, qapp: QApplication) -> Iterator[Callable[[Build], QWidget]]:
-    """Shows a window of 300 x 200 pixels with what is put into it."""
+    """Return a function that shows a window of 300 x 200 pixels with a test's widgets."""
     appearance = Appearance(qapp)
     appearance.apply(Settings(theme="light"))
 
