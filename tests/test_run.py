@@ -478,10 +478,10 @@ def test_every_check_runs_and_the_failed_ones_are_named(
     monkeypatch.setattr(subprocess, "run", fake)
     assert run.run_tests([]) == 1
     assert [tool for tool, *_ in ran] == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
-    assert "-n2" in ran[-1], "all tests run in two processes"
+    assert "-n3" in ran[-1], "all tests run in three processes"
     assert capsys.readouterr().out.endswith("Failed: mypy.\n")
     assert run.run_tests(["--all"]) == 1
-    assert {"--all", "-n2"} <= set(ran[-1])
+    assert {"--all", "-n3"} <= set(ran[-1])
     assert run.run_tests(["tests/one"]) == 1
     assert ran[-1] == ["pytest", "tests/one"]
 
