@@ -83,8 +83,9 @@ def mtp_sentence(placing: Placement) -> str:
         return N_("Off: this file comes without the model's MTP head.")
     if not placing.parts.drafter:
         return N_("Off: there is no memory left for guessing ahead.")
-    why = mtp.why[:1].lower() + mtp.why[1:]
-    return N_("On: {why}", why=why) if mtp.help == "on" else N_("Automatic: {why}", why=why)
+    if mtp.help == "on":
+        return N_("On: {why}", why=mtp.why)
+    return N_("Automatic: {why}", why=mtp.why)
 
 
 def note(
