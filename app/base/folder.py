@@ -193,7 +193,7 @@ class DataFolder:
     def _own_folders(self) -> Iterator[Path]:
         """Yield the folders whose whole content is Hearth's."""
         folders = (self.logs, self.models, self.snapshots, self.headers, self.states)
-        others = (self.attachments, self.knowledge, self.root / "wishes", self.engines / "run")
+        others = (self.attachments, self.knowledge, self.root / "requests", self.engines / "run")
         yield from (
             folder for folder in (*folders, *others) if not _is_elsewhere(folder, self.root)
         )
