@@ -18,7 +18,7 @@ from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import close_to_others, make_private_folder, replace_text, walk
 from engines.sentences import N_
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The codes of the system's errors for a disk, or a user's share of it, that is full."""
 
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -239,30 +239,39 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 @contextmanager
-def as_user_errors(place: Path) -> Iterator[None]:
-    """Turn the system's errors on writing at `place` into errors for the user."""
+def as_user_errors(
+    place: Path,
+    *,
+    full: DiskFull | None = None,
+    do: str = "",
+    refused: type[AppError] = DataFolderReadOnly,
+    failed: type[AppError] = AppError,
+) -> Iterator[None]:
+    """Turn the system's errors on writing at `place` into errors for the user.
+
+    Args:
+        place: The file or folder.
+        full: The error for a disk without free space; None for that of `disk_full`.
+        do: The advice for the other errors; by default that for the data folder.
+        refused: The class of the error if the system does not allow writing.
+        failed: The class of any other error.
+    """
     try:
         yield
     except OSError as error:
-        if error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST):
-            raise DataFolderReadOnly(
-                N_("Hearth cannot write to {place}.", place=place),
-                N_("The system does not allow writing there, so nothing could be saved."),
-                N_("Allow writing to that folder, or choose another."),
-                terminal=N_(
-                    "Allow writing to that folder, or choose another; the data folder is "
-                    "chosen with --data-dir."
-                ),
-            ) from error
         if error.errno in NO_ROOM:
-            raise disk_full(place) from error
-        raise AppError(
+            raise (full or disk_full(place)) from error
+        is_refused = error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST)
+        raise (refused if is_refused else failed)(
             N_("Hearth cannot write to {place}.", place=place),
-            N_("The system says: {strerror}.", strerror=error.strerror or error),
-            N_("Check the disk, or choose another folder."),
-            terminal=N_(
-                "Check the disk, or choose another folder; the data folder is chosen with "
-                "--data-dir."
+            N_("The system does not allow writing there, so nothing could be saved.")
+            if is_refused
+            else N_("The system says: {strerror}.", strerror=error.strerror or error),
+            do or N_("Check the disk and allow writing to that folder, or choose another."),
+            terminal=do
+            or N_(
+                "Check the disk and allow writing to that folder, or choose another; the data "
+                "folder is chosen with --data-dir."
             ),
         ) from error
 
