@@ -9,12 +9,12 @@ from typing import cast
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout
 
 from app.base.language import translated
 from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.file_table import FileTable
-from app.documents.collections.pages.picking import path_line
+from app.documents.collections.pages.picking import PathList
 from app.documents.collections.pages.words import (
     facts,
     is_at_work,
@@ -24,7 +24,7 @@ from app.documents.collections.pages.words import (
 )
 from app.documents.collections.presenters import Collections
 from app.documents.collections.values import CollectionState, FoundPassage, IndexedFile
-from app.kit.look.format import figure, shortened
+from app.kit.look.format import shortened
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.timer import timer
@@ -159,10 +159,7 @@ class CollectionPage(PartPage):
         if waited and state.passages:
             self._focus()
         self._facts.show_text("\n".join(facts(state)))
-        paths = state.collection.paths
-        self._sources.show(enumerate(paths[:_MOST_SOURCES], start=1))
-        more = self.tr("And {count} more.").format(count=figure(len(paths) - _MOST_SOURCES))
-        self._more_sources.show_text(more if len(paths) > _MOST_SOURCES else "")
+        self._sources.show_paths(state.collection.paths)
 
     def _focus(self) -> None:
         """Focus the search field, or the button to add a folder if nothing is indexed."""
@@ -219,22 +216,13 @@ class CollectionPage(PartPage):
             "card", "fileDetails", self._path, self._why, at_start(reveal.button()), spacing=0.75
         )
         self._details.hide()
-        self._sources = KeyedColumn(lambda keyed: str(keyed[1]), self._source, spacing=GRID // 2)
-        self._more_sources = Label("", "small", wrap=True)
-        sources = column(self._sources.layout, self._more_sources, spacing=GRID // 2)
-        self._all_sources = boxed(sources)
+        self._sources = PathList(
+            "source", "takeOut", self.tr("Take {name} out of the collection"),
+            lambda path: self._actions.remove_path(self.collection, path),
+            icon=lambda _: "folder", most=_MOST_SOURCES,
+        )  # fmt: skip
         choice = FlowRow(self._segments, self._filter)
-        return column(choice, self._nothing, self._table, self._details, self._all_sources)
-
-    def _source(self, numbered: tuple[int, Path]) -> QWidget:
-        number, path = numbered
-        words = self.tr("Take {name} out of the collection").format(name=path.name)
-
-        def remove_path() -> None:
-            self._actions.remove_path(self.collection, path)
-
-        remove = UserAction(f"takeOut{number}", "close", words, remove_path)
-        return path_line(f"source{number}", "folder", path, remove)
+        return column(choice, self._nothing, self._table, self._details, self._sources)
 
     def _passage(self, numbered: tuple[int, FoundPassage]) -> ItemCard:
         number, found = numbered
@@ -282,10 +270,10 @@ class CollectionPage(PartPage):
             files = [file for file in files if file.state not in {"read", "waiting"}]
         if words:
             files = [file for file in files if words in file.name.casefold()]
-        self._table.show_files(() if sources else files)
+        self._table.show_items(() if sources else files)
         self._table.setVisible(bool(files) and not sources)
         self._filter.setVisible(len(self._files) >= _MANY and not sources)
-        self._all_sources.setVisible(sources)
+        self._sources.setVisible(sources)
         self._nothing.show_text("" if files or sources else self._nothing_words(part, words))
 
     def _nothing_words(self, part: str, words: str) -> str:
