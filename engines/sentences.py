@@ -39,9 +39,7 @@ class Sentence(str):
         Raises:
             KeyError: The template names a value that is not given.
         """
-        texts = {
-            name: value if isinstance(value, str) else str(value) for name, value in values.items()
-        }
+        texts = {name: _text_of(value) for name, value in values.items()}
         self = super().__new__(cls, template.format_map(texts) if texts else template)
         self.template = template
         self.values = texts
@@ -53,6 +51,15 @@ class Sentence(str):
     def with_values(self, change: Callable[[str], str]) -> Sentence:
         """Return this sentence with each value changed by a function."""
         return Sentence(self.template, {name: change(value) for name, value in self.values.items()})
+
+
+def _text_of(value: object) -> str:
+    """Return a value as text; the message of an exception stays marked if it is."""
+    if isinstance(value, Exception) and len(value.args) == 1:
+        [message] = value.args
+        if isinstance(message, Sentence):
+            return message
+    return value if isinstance(value, str) else str(value)
 
 
 def N_(template: str, /, **values: object) -> str:

@@ -17,6 +17,7 @@ from app.base.home import expand_home
 from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import close_to_others, make_private_folder, replace_text, walk
 from engines.sentences import N_
+from engines.text import amount
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The codes of the system's errors for a disk, or a user's share of it, that is full."""
@@ -218,12 +219,14 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     status = os.fstat(handle)
     if stat.S_ISDIR(status.st_mode):
         os.close(handle)
-        raise ValueError("it is a folder")
+        raise ValueError(N_("it is a folder"))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is no file")
+            raise ValueError(N_("it is no file"))
         if status.st_size > most_bytes:
-            raise ValueError(f"it has {status.st_size} bytes, far more than it should")
+            raise ValueError(
+                N_("it has {size}, far more than it should", size=amount(status.st_size))
+            )
         return file.read(most_bytes)
 
 

@@ -93,6 +93,10 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
             "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
         ),
         (
+            N_("It says: {error}.", error=ValueError(N_("It should be at least {limit}", limit=2))),
+            "Die Meldung: Es sollte mindestens 2 sein.",
+        ),
+        (
             N_(
                 "It needs {need}, and {have} are free.",
                 need="1,007.3 GB",
