@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from app.documents.collections.pages.picking import PathList, dropped, pick_files, pick_folder
+from app.documents.collections.pages.picking import PathList, dropped, picking_buttons
 from app.documents.collections.values import LONGEST_NAME
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
@@ -57,8 +56,6 @@ class CollectionDialog(FormDialog):
             "newPath", "leaveOut", self.tr("Leave {name} out"), self._leave_out,
             icon=lambda path: "file" if path.is_file() else "folder", most=_MOST_LINES,
         )  # fmt: skip
-        folder = partial(pick_folder, self, self.add_paths)
-        files = partial(pick_files, self, self.add_paths)
         words = self.tr(
             "Hearth reads them where they are, and looks for changes by itself. It never moves, "
             "changes or deletes them."
@@ -66,10 +63,7 @@ class CollectionDialog(FormDialog):
         content = column(
             Label(self.tr("Files and folders"), "strong"),
             self._list,
-            FlowRow(
-                UserAction("newAddFolder", "folder", self.tr("Add a folder…"), folder).button(),
-                UserAction("newAddFiles", "file", self.tr("Add files…"), files).button(),
-            ),
+            FlowRow(*picking_buttons(self, ("newAddFolder", "newAddFiles"), self.add_paths)),
             Label(words, "small", name="collectionPromise", wrap=True),
         )
         self.lay_out(field(name, self.name, self.problem), content, first=self.name)

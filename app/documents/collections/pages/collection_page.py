@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout
 from app.base.language import translated
 from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.file_table import FileTable
-from app.documents.collections.pages.picking import PathList
+from app.documents.collections.pages.picking import PathList, picking_buttons
 from app.documents.collections.pages.words import (
     facts,
     is_at_work,
@@ -36,7 +36,6 @@ from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import at_start, boxed, column, fill, row
 from app.kit.widgets.live_line import LiveLine
 from app.kit.widgets.panel import Panel
@@ -167,17 +166,20 @@ class CollectionPage(PartPage):
         field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _make_head(self) -> Panel:
-        actions, chat = self._actions, self.tr("Chat")
         self._name = ElidedLabel("", "title", "openCollection")
         more = self.tr("More for this collection")
         self._more = UserAction("moreOfCollection", "more", more, self._open_menu).icon_button()
         self._line = LiveLine(self.tr("State"), "muted", "openStanding")
         self._bar = ProgressBar("openBar", self.tr("Reading the files"))
         self._facts = Label("", "small", name="collectionFacts", wrap=True, selectable=True)
-        self._chat = self._button("chatAbout", "chat", chat, actions.chat, "primary")
-        folder, files = self.tr("Add a folder…"), self.tr("Add files…")
-        self._add_folder = self._button("addFolder", "folder", folder, actions.pick_folder)
-        add_files = self._button("addFiles", "file", files, actions.pick_files)
+        chat = UserAction(
+            "chatAbout", "chat", self.tr("Chat"), lambda: self._actions.chat(self.collection)
+        )
+        self._chat = chat.button("primary")
+        self._add_folder, add_files = picking_buttons(
+            self, ("addFolder", "addFiles"),
+            lambda paths: self._actions.add(self.collection, paths),
+        )  # fmt: skip
         self._halt = UserAction("haltReading", "pause", self.tr("Pause"), self._turn).button()
         buttons = FlowRow(self._chat, self._add_folder, add_files, self._halt)
         buttons.setContentsMargins(0, GRID // 2, 0, 0)
@@ -185,12 +187,6 @@ class CollectionPage(PartPage):
             "card", "collectionHead", row((self._name, 1), self._more), self._line, self._bar,
             self._facts, buttons, margins=(2.5, 2, 2, 2), spacing=1,
         )  # fmt: skip
-
-    def _button(
-        self, name: str, icon: str, text: str, do: Callable[[str], object], look: str = ""
-    ) -> LabelledButton:
-        """Return a button that does something with the shown collection."""
-        return UserAction(name, icon, text, lambda: do(self.collection)).button(look)
 
     def _make_files(self) -> QVBoxLayout:
         self._segments = Segments(

@@ -15,23 +15,31 @@ from app.kit.widgets.action import UserAction
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import boxed, column, row
 from app.kit.widgets.picking import FILES, FOLDER, pick
 from app.kit.widgets.picture import Picture
 
 _tr = QCoreApplication.translate
-Picked = Callable[[list[Path]], object]
-"""Called with the picked paths."""
 
 
-def pick_files(parent: QWidget, picked: Picked) -> None:
-    """Let the user pick one or more files."""
-    pick(parent, "pickDocuments", _tr("documents", "Add files"), FILES, picked)
+def picking_buttons(
+    parent: QWidget, names: tuple[str, str], picked: Callable[[list[Path]], object], look: str = ""
+) -> tuple[LabelledButton, LabelledButton]:
+    """Return the buttons with which the user picks a folder, and one or more files.
 
-
-def pick_folder(parent: QWidget, picked: Picked) -> None:
-    """Let the user pick a folder."""
-    pick(parent, "pickFolder", _tr("documents", "Add a folder"), FOLDER, picked)
+    Args:
+        parent: The widget that the dialogs belong to.
+        names: The object names of the buttons.
+        picked: Called with the picked paths.
+        look: The look of the first button in the style sheet.
+    """
+    title, words = _tr("documents", "Add a folder"), _tr("documents", "Add a folder…")
+    folder = partial(pick, parent, "pickFolder", title, FOLDER, picked)
+    first = UserAction(names[0], "folder", words, folder).button(look)
+    title, words = _tr("documents", "Add files"), _tr("documents", "Add files…")
+    files = partial(pick, parent, "pickDocuments", title, FILES, picked)
+    return first, UserAction(names[1], "file", words, files).button()
 
 
 def dropped(data: QMimeData) -> list[Path]:
