@@ -85,12 +85,12 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
         ),
         (
             N_(
-                "On: {why}",
+                "On. {why}",
                 why=N_(
                     "Its drafter is small (59 MB) and was seen to give about a fifth more speed."
                 ),
             ),
-            "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
+            "An. Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
         ),
         (
             N_("It says: {error}.", error=ValueError(N_("It should be at least {limit}", limit=2))),

@@ -126,10 +126,12 @@ def require_disk_space(
         raise DiskFull(
             N_("There is not enough room on the disk."),
             N_(
-                "{needed} are needed, and {free} are free where {folder} is.",
+                "{needed} are needed; {free} are free where {folder} is, and {spare} of them are "
+                "kept free.",
                 needed=amount(needed),
                 free=amount(free),
                 folder=folder,
+                spare=amount(SPARE),
             ),
             do,
         )
