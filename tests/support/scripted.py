@@ -180,6 +180,6 @@ class ScriptedEngine:
         self._loaded = None
 
     def _wait(self, cancel: CancelToken) -> None:
-        if self.hold is not None:
-            while not self.hold.wait(0.01) and not cancel.cancelled:
+        if (hold := self.hold) is not None:  # a test may let later answers go, but not this one
+            while not hold.wait(0.01) and not cancel.cancelled:
                 pass

@@ -71,7 +71,7 @@ def in_time(work: Callable[[], object]) -> None:
     """It ends, at the latest long before the server would."""
     began = time.monotonic()
     work()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(("first", "again"), TRICKLES.values(), ids=TRICKLES)
