@@ -13,6 +13,8 @@ import openai
 import pytest
 from pydantic import BaseModel
 
+from app.api.http import api
+from app.net.listening import PatientProtocol
 from engines.errors import ContextFull, EngineFailed
 from engines.types import (
     ReasoningDelta,

@@ -15,6 +15,7 @@ import httpx2
 import openai
 import pytest
 
+from app.api.http import api
 from app.api.http.recent import (
     ListFields,
     PreviousResponseNotFound,
