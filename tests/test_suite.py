@@ -60,6 +60,7 @@ TOOLS = ("tests/bench/", "tests/gpu/")
 SLEEPS = {
     "tests/conftest.py": "lets threads and processes end after a test",
     "tests/support/waiting.py": "looks again and again for what is waited for",
+    "tests/support/serving.py": "pauses for uvicorn, but shorter",
     "tests/support/wsl/stand_in.py": "is as slow as a test wants it",
     "tests/engines/vllm/fake_vllm.py": "is as slow as a test wants it, or hangs",
     "tests/app/api/http/conftest.py": "handlers and clients that are slow",

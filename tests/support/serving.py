@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio  # noqa: TID251 - for uvicorn, which pauses by it
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
 
 import httpx2
+import uvicorn.server
 from starlette.types import ASGIApp
 
 from app.activity.services.exposition import Exposition
@@ -55,6 +59,24 @@ def _with(key: str) -> dict[str, str]:
     return {"x-api-key": key} if key else {}
 
 
+class _ShortPauses:
+    """The module asyncio with pauses of five milliseconds at most."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    async def sleep(self, seconds: float) -> None:
+        """Pause for a moment."""
+        await asyncio.sleep(min(seconds, 0.005))
+
+
+@contextmanager
+def short_pauses() -> Iterator[None]:
+    """Let uvicorn end at once: it looks ten times a second whether to, and then waits as long."""
+    with patch.object(uvicorn.server, "asyncio", _ShortPauses()):
+        yield
+
+
 @contextmanager
 def serving(
     services: Services, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
@@ -78,9 +100,8 @@ def serving(
     served.app = around(api.app)
     options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
     server = Server(served.app, options, served.keys, api.error_body)
-    server.start()
-    served.url = server.url
-    try:
+    with short_pauses(), ExitStack() as ends:
+        server.start()
+        ends.callback(server.stop)
+        served.url = server.url
         yield served
-    finally:
-        server.stop()

@@ -111,6 +111,7 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
     assert engine.status() == EngineStatus("stopped", log=engine.status().log)
 
 
+@pytest.mark.exhaustive
 def test_compiling_without_a_word_is_a_stage_and_no_silence(fake: Path, tmp_path: Path) -> None:
     engine = make_engine(make_fake(fake, card=True, compiles=True), tmp_path / "engine", SILENT_S)
     shares: list[float] = []

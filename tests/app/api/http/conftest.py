@@ -27,7 +27,7 @@ from app.base.db import Database
 from app.base.secrets import Secrets
 from app.net.values.serving import LOOPBACK, Address, ServeOptions
 from tests.support.services import Services, services  # noqa: F401  a fixture
-from tests.support.serving import Served, serving
+from tests.support.serving import Served, serving, short_pauses
 from tests.support.waiting import until
 
 BIG = 40_000_000
@@ -134,7 +134,7 @@ Serve = Callable[..., Server]
 @pytest.fixture
 def serve(keys: ApiKeys) -> Iterator[Serve]:
     """Return a function that starts servers at free ports; stop them after the test."""
-    with ExitStack() as ends:
+    with short_pauses(), ExitStack() as ends:
 
         def started(rules: Rules | None = None, **options: Any) -> Server:
             options = {"address": Address(LOOPBACK, 0), **options}
