@@ -45,10 +45,10 @@ class Served:
         return ApiKeys(Secrets(), ApiClientStore(self.services.database))
 
     def post(self, path: str, body: object, key: str = "") -> httpx2.Response:
-        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=30)
+        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=60)
 
     def get(self, path: str, key: str = "") -> httpx2.Response:
-        return httpx2.get(self.url + path, headers=_with(key), timeout=30)
+        return httpx2.get(self.url + path, headers=_with(key), timeout=60)
 
 
 def _with(key: str) -> dict[str, str]:
