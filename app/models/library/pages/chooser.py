@@ -133,8 +133,10 @@ class ModelChooser(QObject):
         """Use a model in the open chat and in new ones, and offer to use it in this chat only.
 
         This is for choices made outside of a chat, such as in the list of models. For a model that
-        is too big, the user is asked first.
+        is too big, the user is asked first. The open chat uses it at once if that is not known yet.
         """
+        if self._has_no_verdict(model_id) and not self._change(chat=model_id):
+            return
         self.when_usual(
             model_id,
             lambda: self._use_from_now_on(model_id),
@@ -157,11 +159,15 @@ class ModelChooser(QObject):
             do: Makes it the default.
             only_here: Uses it in the open chat only; None does not offer that.
         """
-        entry = self._entry(model)
-        if entry is not None and not (entry.fits or entry.builtin or entry.on_server):
+        if self._has_no_verdict(model):
             self._models.judge(lambda: self._ask_if_too_big(model, do, only_here))
         else:
             self._ask_if_too_big(model, do, only_here)
+
+    def _has_no_verdict(self, model: str) -> bool:
+        """Return whether it is not known yet if a model on this computer fits."""
+        entry = self._entry(model)
+        return entry is not None and not (entry.fits or entry.builtin or entry.on_server)
 
     def _ask_if_too_big(
         self, model: str, do: Callable[[], object], only_here: Callable[[], object] | None

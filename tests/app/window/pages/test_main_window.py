@@ -305,7 +305,8 @@ def test_one_chats_with_a_model_that_has_come(ui: Ui, tmp_path: Path, usual: str
     assert ui.page.chat_id is None
     assert ui.edit.hasFocus()
     assert ui.window.chooser.current() == "came"
-    assert ui.presenters.settings.current.model == ("came" if usual == "starter" else "other")
+    default = "came" if usual == "starter" else "other"
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == default)
     ui.ask("Pears")
     assert ui.presenters.chat_settings.own(ui.page.chat_id).model == "came"
     assert ui.presenters.chat_settings.model(before) == usual
