@@ -391,10 +391,10 @@ class MainWindow(WindowFrame):
         from app.models.library.values.entry import STARTER
 
         self.open_chat(None)
-        if self.chooser.usual == STARTER:
+        begins = self.chooser.usual == STARTER
+        self.chooser.use(model_id)
+        if begins:
             self.chooser.use_from_now_on(model_id)
-        else:
-            self.chooser.use(model_id)
 
     def show_settings(self, name: str = "") -> None:
         """Open the settings, and scroll to the setting with this name."""

@@ -83,6 +83,7 @@ class ModelChooser(QObject):
         self._window = window
         self._this_chat_only = this_chat_only
         self._toast: Toast | None = None
+        self._choices = 0
 
     def announce(self) -> None:
         """Emit `announced` with the current models and the one in use."""
@@ -133,10 +134,8 @@ class ModelChooser(QObject):
         """Use a model in the open chat and in new ones, and offer to use it in this chat only.
 
         This is for choices made outside of a chat, such as in the list of models. For a model that
-        is too big, the user is asked first. The open chat uses it at once if that is not known yet.
+        is too big, the user is asked first.
         """
-        if self._has_no_verdict(model_id) and not self._change(chat=model_id):
-            return
         self.when_usual(
             model_id,
             lambda: self._use_from_now_on(model_id),
@@ -159,10 +158,16 @@ class ModelChooser(QObject):
             do: Makes it the default.
             only_here: Uses it in the open chat only; None does not offer that.
         """
+        self._choices = choice = self._choices + 1
+
+        def judged() -> None:
+            if choice == self._choices:  # the user has chosen no other model meanwhile
+                self._ask_if_too_big(model, do, only_here)
+
         if self._has_no_verdict(model):
-            self._models.judge(lambda: self._ask_if_too_big(model, do, only_here))
+            self._models.judge(judged)
         else:
-            self._ask_if_too_big(model, do, only_here)
+            judged()
 
     def _has_no_verdict(self, model: str) -> bool:
         """Return whether it is not known yet if a model on this computer fits."""

@@ -290,6 +290,7 @@ def test_one_chats_with_a_model_that_has_come(ui: Ui, tmp_path: Path, usual: str
         path.write_bytes(STARTER.read_bytes())
         ui.window.chooser.take([path])
         ui.qtbot.waitUntil(partial(is_added, ui, name))
+        ui.settle()
     ui.window.chooser.use_from_now_on(usual)
     ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == usual)
     ui.press("Ctrl+N")
