@@ -104,7 +104,7 @@ class ModelChooser(QObject):
         """Use a model in the open chat and confirm it; offer to use it for new chats too."""
         if not self._change(chat=model_id):
             return
-        text = self.tr("{name} answers in this chat.").format(name=self._called(model_id))
+        text = self.tr("{name} answers in this chat.").format(name=self.called(model_id))
         if self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
@@ -124,7 +124,7 @@ class ModelChooser(QObject):
         if not self._change(chat=model_id, usual=model_id):
             return
         text = self.tr("{name} answers in this chat and in new ones.").format(
-            name=self._called(model_id)
+            name=self.called(model_id)
         )
         if before in (model_id, self._name(model_id)):
             self._say(text)
@@ -139,7 +139,7 @@ class ModelChooser(QObject):
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
         if self._change(usual=model):
-            self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
+            self._say(self.tr("New chats use {name}.").format(name=self.called(model)))
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
@@ -178,7 +178,7 @@ class ModelChooser(QObject):
     def _name(self, model_id: str) -> str:
         return next((entry.name for entry in self.entries() if entry.id == model_id), model_id)
 
-    def _called(self, model: str) -> str:
+    def called(self, model: str) -> str:
         """Return the name of a model as the user sees it, from its id or name."""
         entry = next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
         return name_of(entry) if entry is not None else model
