@@ -220,6 +220,7 @@ class ChatPage(QWidget):
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows the new chat, which is stored with its first question."""
         self.finding.close()
+        self.composer.edit.commit()  # a word that is being composed belongs to the chat before
         self._chat.open(chat_id)
 
     def reload(self) -> None:
@@ -246,6 +247,11 @@ class ChatPage(QWidget):
         """Stop the answers of the open chat."""
         if self._chat.id:
             self._generation.stop(self._chat.id)
+
+    def stop_seen(self) -> None:
+        """Stop the answers that are shown, but not those on other branches of the open chat."""
+        for message in self.transcript.messages:
+            self._generation.stop_answer(message.id)
 
     def _show_opened(self) -> None:
         """Show the draft and the messages of the chat that was opened."""

@@ -153,7 +153,7 @@ class SettingsDialog(QDialog):
         part.setObjectName(f"section-{section.lower()}")
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3 * GRID)
+        column.setSpacing(GRID)  # each row also keeps room for its mark
         column.addWidget(self._head(section))
         for name, field in fields().items():
             if section_of(field) == section and field.in_form:

@@ -107,6 +107,10 @@ class WindowFrame(QMainWindow):
         """Return whether this is the current page."""
         return self._stack.currentWidget() is page
 
+    def shown_page(self) -> QWidget:
+        """Return the current page."""
+        return self._stack.currentWidget()
+
     def remove_placeholder(self) -> None:
         """Remove the placeholder page, after the composer has moved to the chat page."""
         self._stack.removeWidget(self._placeholder)

@@ -49,6 +49,7 @@ from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.kit.timer import timer
+from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.icon_button import IconButton
 
 
@@ -146,7 +147,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Create the field for a new name."""
-        editor = QLineEdit(parent)
+        editor = ComposedLine(parent)
         editor.setObjectName("renameRow")
         editor.setAccessibleName(self.tr("New name for {name}").format(name=index.data()))
         return editor

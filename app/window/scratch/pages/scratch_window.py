@@ -191,7 +191,7 @@ class ScratchWindow(QMainWindow):
         page = self.page
         does: dict[str, Callable[[], object]] = {
             **page_actions(page),
-            "escape": page.stop,
+            "escape": page.stop_seen,
             "insert_prompt": self._prompts.open,
             "chat_documents": self._documents.open_menu,
         }
