@@ -81,6 +81,12 @@ class ComposedText(QPlainTextEdit):
 
     composed = ""
 
+    @property
+    def whole_text(self) -> str:
+        """The text with the word that is being composed."""
+        text, cursor = self.toPlainText(), self.textCursor().position()
+        return f"{text[:cursor]}{self.composed}{text[cursor:]}"
+
     def commit(self) -> None:
         """Put the word that is being composed into the text."""
         _commit(self, self.composed)

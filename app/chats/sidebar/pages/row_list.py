@@ -34,7 +34,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -160,7 +159,8 @@ class RowDelegate(QStyledItemDelegate):
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
         """Hand the entered name to the model."""
-        if isinstance(editor, QLineEdit):
+        if isinstance(editor, ComposedLine):
+            editor.commit()  # Qt asks for the name before the field hears that it lost the focus
             model.setData(index, editor.text())
 
     def _paint_behind(

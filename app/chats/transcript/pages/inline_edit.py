@@ -90,9 +90,8 @@ class InlineEdit(Panel):
         return super().eventFilter(watched, event)
 
     def _changed(self) -> None:
-        text = self.text.strip()
-        is_new = bool(text) and text != self._old_text.strip()
-        self._done.setEnabled(is_new or bool(self.edit.composed))
+        text = self.edit.whole_text.strip()
+        self._done.setEnabled(bool(text) and text != self._old_text.strip())
         self.changed.emit(self.text)
 
     def _finish(self) -> None:

@@ -222,7 +222,7 @@ class QuickAsk(QWidget):
         bar.setValue(bar.maximum())
 
     def _show_button(self) -> None:
-        stops, text = self._answer_id is not None, self.edit.toPlainText() + self.edit.composed
+        stops, text = self._answer_id is not None, self.edit.whole_text
         self._button.redraw("stop" if stops else "send", "on_accent")
         self._button.rename(self.tr("Stop") if stops else self.tr("Ask"))
         self._button.setEnabled(stops or bool(text.strip()))
