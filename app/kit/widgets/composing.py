@@ -6,11 +6,11 @@ text for good, such as *Send* or Enter, calls `commit_composed` first.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
-ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+from app.kit.widgets.enter import ENTER
 
 
 def commit_composed() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QSize
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
     QSplitter,
@@ -18,6 +18,7 @@ from app.chats.history.presenters.chats import Chats
 from app.chats.history.values.chat import UNTITLED
 from app.chats.pages.header import Header
 from app.kit.look.scale import scaled, zoom
+from app.kit.widgets.enter import press_focused
 from app.settings.values.fields import Settings
 from app.window.pages.sidebar import Sidebar
 from app.window.pages.signal_buffer import SignalBuffer
@@ -141,6 +142,11 @@ class WindowFrame(QMainWindow):
         if self._main.isHidden():
             self.show_panel(None)
         return was_covered
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button on Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the layout to the new width."""

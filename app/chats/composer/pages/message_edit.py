@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.kit.look.direction import align
 from app.kit.look.scale import FITS_ITSELF
-from app.kit.widgets.composing import ENTER, ComposedText
+from app.kit.widgets.composing import ComposedText
+from app.kit.widgets.enter import ENTER
 
 _MOST_LINES = 10
 _LINES, _CHARACTERS = 15, 2_000

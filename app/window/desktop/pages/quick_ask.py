@@ -19,6 +19,7 @@ from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.enter import press_focused
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -115,10 +116,10 @@ class QuickAsk(QWidget):
             self.resize(self.width(), max(self.height(), needed))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close the window on Escape."""
+        """Close the window on Escape; press the focused button on Enter."""
         if event.key() == Qt.Key.Key_Escape:
             self.close()
-        else:
+        elif not press_focused(self, event):
             super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
