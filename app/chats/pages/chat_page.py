@@ -32,6 +32,7 @@ from app.chats.transcript.pages.sent_files import SentFiles
 from app.chats.transcript.pages.transcript import Transcript
 from app.chats.welcome.pages.welcome import Welcome
 from app.kit.look.scale import scaled
+from app.kit.widgets.toast_room import ToastRoom
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -146,10 +147,22 @@ class ChatPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self._banner_area)
         column.addWidget(self.finding.bar)
+        above = ToastRoom("top")
+        above.grown.connect(self.transcript.scroll_keeper.make_room_above)
+        column.addWidget(above)
         column.addWidget(self._stack, 1)
+        column.addWidget(ToastRoom("bottom", self._has_room_below))
         column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
         self.composer.order_tabs()
+
+    def _has_room_below(self, height: int) -> bool:
+        """Return whether toasts of this height fit under the content without hiding any of it.
+
+        The end of a long chat has the buttons of the last answer; there they are above the content.
+        """
+        shows_messages = self._stack.currentWidget() is self.transcript
+        return not shows_messages or self.transcript.free_height >= height
 
     def _connect_parts(self) -> None:
         composer, transcript, notifier = self.composer, self.transcript, self._notifier

@@ -74,8 +74,6 @@ class SettingRow(QWidget):
         texts.setSpacing(2)
         texts.addWidget(Label(title, "strong", wrap=True))
         texts.addWidget(Label(description, "small", wrap=True))
-        self._changed_mark = self._mark(title)
-        texts.addWidget(self._changed_mark)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -89,6 +87,8 @@ class SettingRow(QWidget):
         self._arrange()
         column.addWidget(self._note)
         column.addWidget(self._problem)
+        self._changed_mark = self._mark(title)
+        column.addWidget(self._changed_mark)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the editor beside or below the text."""

@@ -19,6 +19,7 @@ from app.chats.history.values.chat import UNTITLED
 from app.chats.pages.header import Header
 from app.kit.look.scale import scaled, zoom
 from app.kit.widgets.enter import press_focused
+from app.kit.widgets.toast_room import ToastRoom
 from app.settings.values.fields import Settings
 from app.window.pages.sidebar import Sidebar
 from app.window.pages.signal_buffer import SignalBuffer
@@ -175,7 +176,8 @@ class WindowFrame(QMainWindow):
 
     def _lay_out(self, chats: Chats) -> None:
         """Create the widgets from the window inwards: a new parent would style them again."""
-        self._splitter = QSplitter(self)
+        whole = QWidget(self)
+        self._splitter = QSplitter(whole)
         self._splitter.setObjectName("splitter")
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
@@ -196,5 +198,11 @@ class WindowFrame(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self._stack, 1)
+        column.addWidget(ToastRoom("bottom", parent=main))
         self._splitter.setStretchFactor(1, 1)
-        self.setCentralWidget(self._splitter)
+        rows = QVBoxLayout(whole)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self._splitter, 1)
+        rows.addWidget(ToastRoom("bottom", parent=whole))  # where the sidebar covers the page
+        self.setCentralWidget(whole)
