@@ -36,6 +36,15 @@ class ToastRoom(QWidget):
         self.suits = suits
         self.setFixedHeight(0)
 
+    @property
+    def largest_height(self) -> int:
+        """The height in pixels for which the widgets around it can make room."""
+        around = self.parentWidget()
+        layout = around.layout() if around is not None else None
+        if around is None or layout is None:
+            return self.height()
+        return around.height() - layout.minimumSize().height() + self.maximumHeight()
+
     def make(self, height: int) -> None:
         """Become this high, in pixels."""
         pixels = height - self.maximumHeight()

@@ -12,8 +12,6 @@ from app.kit.widgets.toast import Toast
 from app.kit.widgets.toast_room import ToastRoom
 
 _MOST = 3
-_LARGEST_SHARE = 0.4
-"""The share of the window's height that several toasts may take."""
 _WIDEST = 520
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
@@ -48,11 +46,11 @@ class Toasts(QObject):
         self._find_rooms()
         while len(self._toasts) > _MOST:
             self._toasts[0].dismiss()
-        while len(self._toasts) > 1 and self._height() > _LARGEST_SHARE * self._window.height():
-            self._toasts[0].dismiss()
         toast.show()
         toast.raise_()
         self._place()
+        while len(self._toasts) > 1 and self._room and self._height() > self._room.largest_height:
+            self._toasts[0].dismiss()
         announce(toast, toast.accessibleName(), urgent=toast.problem)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
