@@ -129,7 +129,7 @@ class Composer(QWidget):
 
     @property
     def has_content(self) -> bool:
-        """Whether there is a text, a word that is being composed, or a file to send."""
+        """True if there is a text, a word that is being composed, or a file to send."""
         return bool(self.text.strip() or self.edit.composed) or self.attached.has_files
 
     def order_tabs(self) -> None:

@@ -82,8 +82,9 @@ def test_a_setting_of_a_chat_or_of_a_model_moves_no_other(ui: Ui) -> None:
         if box.isVisible() and box.isEnabled()
     ]
     assert len(boxes) > 5
+    last = boxes[-1].objectName()
     for box in boxes:
         box.stepBy(1 if box.value() < box.maximum() else -1)
-    ui.qtbot.waitUntil(lambda: ui.has(f"reset-{boxes[-1].objectName()}"))
+    ui.qtbot.waitUntil(lambda: ui.has(f"reset-{last}"))
     ui.settle()
     assert places(form, SettingRow) == rows
