@@ -109,8 +109,8 @@ class WindowFrame(QMainWindow):
         """Return whether this is the current page."""
         return self._stack.currentWidget() is page
 
-    def shown_page(self) -> QWidget:
-        """Return the current page."""
+    def shown_page(self) -> QWidget | None:
+        """Return the current page; None before there is one."""
         return self._stack.currentWidget()
 
     def remove_placeholder(self) -> None:

@@ -453,7 +453,8 @@ class MainWindow(WindowFrame):
         """Return from a part of a page to the page itself, and from there to the chat."""
         from app.kit.widgets.page_head import BackLink
 
-        links = self.shown_page().findChildren(BackLink)
+        page = self.shown_page()
+        links = page.findChildren(BackLink) if page is not None else []
         link = next((link for link in links if link.isVisible()), None)
         if link is not None:
             link.click()

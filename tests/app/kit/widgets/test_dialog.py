@@ -69,7 +69,8 @@ def test_enter_presses_a_switch_of_the_settings_and_nothing_from_the_search(ui: 
 def test_enter_presses_a_button_of_the_window_that_tab_has_come_to(ui: Ui) -> None:
     ui.ask("Hi")
     ui.press("Ctrl+K")
-    while QApplication.focusWidget().objectName() != "showModels":
+    models = part(ui.window, QAbstractButton, "showModels")
+    while not models.hasFocus():
         ui.press("Tab")
     ui.press("Return")
     assert ui.has("modelsPage")
