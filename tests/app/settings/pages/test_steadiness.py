@@ -75,7 +75,10 @@ def test_a_setting_of_a_chat_or_of_a_model_moves_no_other(ui: Ui) -> None:
     form = ui.find(QWidget, "modelDetails")
     rows = places(form, SettingRow)
     assert rows
-    spins = (*form.findChildren(QSpinBox), *form.findChildren(QDoubleSpinBox))
+    spins: tuple[QSpinBox | QDoubleSpinBox, ...] = (
+        *form.findChildren(QSpinBox),
+        *form.findChildren(QDoubleSpinBox),
+    )
     boxes = [box for box in spins if box.isVisible() and box.isEnabled()]
     assert len(boxes) > 5
     last = boxes[-1].objectName()
