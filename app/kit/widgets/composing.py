@@ -61,10 +61,16 @@ class ComposedLine(QLineEdit):
             self.textChanged.emit(self.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Commit the word before Enter acts on the text."""
-        if event.key() in ENTER:
+        """Commit the word before Enter acts on the text.
+
+        Where Enter moves the focus to a button, the window does not press that as well.
+        """
+        is_enter = event.key() in ENTER
+        if is_enter:
             self.commit()
         super().keyPressEvent(event)
+        if is_enter and not self.hasFocus():
+            event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Commit the word before the loss of the focus acts on the text."""

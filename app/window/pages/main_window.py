@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, cast
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.base.errors import Offline
 from app.chats.history.presenters.chats import Chats
@@ -450,9 +450,13 @@ class MainWindow(WindowFrame):
         self.page.composer.focus()
 
     def _go_back(self) -> None:
-        """Return from a part of a page to the page itself, and from there to the chat."""
+        """Empty a search, return from a part of a page to the page, or from there to the chat."""
         from app.kit.widgets.page_head import BackLink
 
+        focused = QApplication.focusWidget()
+        if isinstance(focused, QLineEdit) and focused.isClearButtonEnabled() and focused.text():
+            focused.clear()
+            return
         page = self.shown_page()
         links = page.findChildren(BackLink) if page is not None else []
         link = next((link for link in links if link.isVisible()), None)

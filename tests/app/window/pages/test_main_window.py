@@ -154,13 +154,17 @@ def test_escape_goes_back_and_stops_only_the_answer_that_is_seen(
         ui.press("Esc")
         assert ui.has("composer")
         assert ui.edit.hasFocus()
-    # Out of a part of a page it leads to the page first.
+    # Out of a part of a page it leads to the page first, and it empties a search.
     ui.press("Shift+F1")
     ui.click("guide-first-steps")
     assert ui.has("guidePage")
     ui.press("Esc")
     assert ui.has("helpPage")
     assert not ui.has("guidePage")
+    search = ui.find(QLineEdit, "searchGuides")
+    QTest.keyClicks(search, "memory")
+    ui.press("Esc")
+    assert search.text() == ""
     ui.press("Esc")
     assert ui.has("composer")
     assert ui.presenters.generation.is_answering(chat)
