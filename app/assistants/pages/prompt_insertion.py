@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMenu,
-    QPlainTextEdit,
     QTextEdit,
     QWidget,
 )
@@ -25,6 +24,7 @@ from app.kit.widgets.panel import Panel
 if TYPE_CHECKING:
     from app.assistants.presenters.prompts import Prompts
     from app.assistants.values.prompts import SavedPrompt
+    from app.kit.widgets.composing import ComposedText
 
 
 _MOST_ROWS = 8
@@ -115,7 +115,7 @@ class PromptInsertion(QObject):
         messages: The widget in which the user can select text for {{selection}}.
     """
 
-    def __init__(self, prompts: Prompts, edit: QPlainTextEdit, messages: QWidget) -> None:
+    def __init__(self, prompts: Prompts, edit: ComposedText, messages: QWidget) -> None:
         super().__init__(edit)
         self._prompts = prompts
         self._edit = edit
@@ -173,7 +173,10 @@ class PromptInsertion(QObject):
         if key in _STEP_KEYS:
             popup.step(_STEP_KEYS[key])
             return True
-        return key in _CHOOSE_KEYS and popup.choose_selected()
+        if key in _CHOOSE_KEYS:
+            self._edit.commit()
+            return popup.choose_selected()
+        return False
 
     def _update_list(self) -> None:
         """Update the list from the text after the slash."""

@@ -31,6 +31,7 @@ from app.chats.transcript.pages.sent_files import SentFiles
 from app.chats.transcript.pages.transcript import Transcript
 from app.chats.welcome.pages.welcome import Welcome
 from app.kit.look.scale import scaled
+from app.kit.widgets.toast_room import ToastRoom
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -154,10 +155,22 @@ class ChatPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self._banner_area)
         column.addWidget(self.finding.bar)
+        above = ToastRoom("top")
+        above.grown.connect(self.transcript.scroll_keeper.make_room_above)
+        column.addWidget(above)
         column.addWidget(self._stack, 1)
+        column.addWidget(ToastRoom("bottom", self._has_room_below))
         column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
         self.composer.order_tabs()
+
+    def _has_room_below(self, height: int) -> bool:
+        """Return whether toasts of this height fit under the content without hiding any of it.
+
+        The end of a long chat has the buttons of the last answer; there they are above the content.
+        """
+        shows_messages = self._stack.currentWidget() is self.transcript
+        return not shows_messages or self.transcript.free_height >= height
 
     def _connect_parts(self) -> None:
         composer, transcript, notifier = self.composer, self.transcript, self._notifier
@@ -230,6 +243,7 @@ class ChatPage(QWidget):
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows the new chat, which is stored with its first question."""
         self.finding.close()
+        self.composer.edit.commit()  # a word that is being composed belongs to the chat before
         self._chat.open(chat_id)
 
     def reload(self) -> None:
@@ -274,6 +288,11 @@ class ChatPage(QWidget):
         """Stop the answers of the open chat."""
         if self._chat.id:
             self._generation.stop(self._chat.id)
+
+    def stop_seen(self) -> None:
+        """Stop the answers that are shown, but not those on other branches of the open chat."""
+        for message in self.transcript.messages:
+            self._generation.stop_answer(message.id)
 
     def _show_local_only(self) -> None:
         """Show or hide the line for a chat that the user has not sent to the default server."""

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QLineEdit,
-    QPlainTextEdit,
     QSpinBox,
     QWidget,
 )
 
 from app.kit.look.scale import scaled
+from app.kit.widgets.composing import ComposedLine, ComposedText
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
@@ -71,7 +71,7 @@ class DoubleSpinBox(QDoubleSpinBox):
             event.ignore()
 
 
-class LineField(QLineEdit):
+class LineField(ComposedLine):
     """A field for a line of text.
 
     Args:
@@ -107,16 +107,16 @@ class LineField(QLineEdit):
 
     @property
     def words(self) -> str:
-        """The text without spaces around it."""
-        return self.text().strip()
+        """The text without spaces around it, with a word that is being composed."""
+        return self.whole_text.strip()
 
     @property
     def line(self) -> str:
-        """The text with single spaces, as a name has them."""
-        return " ".join(self.text().split())
+        """The same with single spaces, as a name has them."""
+        return " ".join(self.whole_text.split())
 
 
-class TextField(QPlainTextEdit):
+class TextField(ComposedText):
     """A field for several lines of text, which Tab leaves.
 
     Args:

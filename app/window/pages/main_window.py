@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, cast
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.base.errors import Offline
 from app.chats.history.presenters.chats import Chats
@@ -450,18 +450,40 @@ class MainWindow(WindowFrame):
         self.sidebar.chats.setFocus()
 
     def escape(self) -> None:
-        """Leave a search, a selection or a covering panel, or else stop the answer.
+        """Go back one step, or stop the answer if the chat is shown.
 
-        The first of these that applies is left: the search or selection in the sidebar, the search
-        in the chat, and a sidebar or panel in place of the page.
+        The first of these that applies is left: the search or selection in the sidebar, a sidebar
+        or panel in place of the page, a part of another page, that page, and the search in the
+        chat.
         """
-        if self.sidebar.escape() or self.page.finding.escape():
+        if self.sidebar.escape():
             return
-        if self.uncover_page():
-            self.page.composer.focus()
+        was_covered = self.uncover_page()
+        if not self.is_shown(self.page):
+            if not was_covered:
+                self._go_back()
             return
-        self.page.stop()
+        if not was_covered:
+            if self.page.finding.escape():
+                return
+            self.page.stop_seen()
         self.page.composer.focus()
+
+    def _go_back(self) -> None:
+        """Empty a search, return from a part of a page to the page, or from there to the chat."""
+        from app.kit.widgets.page_head import BackLink
+
+        focused = QApplication.focusWidget()
+        if isinstance(focused, QLineEdit) and focused.isClearButtonEnabled() and focused.text():
+            focused.clear()
+            return
+        page = self.shown_page()
+        links = page.findChildren(BackLink) if page is not None else []
+        link = next((link for link in links if link.isVisible()), None)
+        if link is not None:
+            link.click()
+        else:
+            self.go_to_chat()
 
     def focus_search(self) -> None:
         """Show the sidebar and focus its search field."""

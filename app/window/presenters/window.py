@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from app.assistants.presenters.assistants import Assistants
     from app.assistants.presenters.prompts import Prompts
     from app.chats.answers.presenters.generation import Generation
+    from app.chats.history.presenters.chat_settings import ChatSettings
     from app.chats.history.presenters.chats import Chats
     from app.chats.presenters.chat_presenters import ChatPresenters
     from app.chats.presenters.scratch import Scratch
@@ -50,6 +51,10 @@ class WindowPresenters(Protocol):
     @property
     def search(self) -> ChatSearch:
         """The search over all chats."""
+
+    @property
+    def chat_settings(self) -> ChatSettings:
+        """The settings of single chats."""
 
     @property
     def assistants(self) -> Assistants:

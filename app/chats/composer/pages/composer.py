@@ -129,8 +129,8 @@ class Composer(QWidget):
 
     @property
     def has_content(self) -> bool:
-        """True if there is a text or a file to send."""
-        return bool(self.text.strip()) or self.attached.has_files
+        """True if there is a text, a word that is being composed, or a file to send."""
+        return bool(self.text.strip() or self.edit.composed) or self.attached.has_files
 
     def order_tabs(self) -> None:
         """Set the order of the Tab key from left to right; call it after adding all widgets."""
@@ -244,6 +244,7 @@ class Composer(QWidget):
         Args:
             model: The id of the model that answers; None for the chat's model.
         """
+        self.edit.commit()
         text = self.text.strip()
         if self.attached.refused and not self.has_content:
             self.attached.show_refused()

@@ -6,15 +6,16 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.kit.look.direction import align
 from app.kit.look.scale import FITS_ITSELF
+from app.kit.widgets.composing import ComposedText
+from app.kit.widgets.enter import ENTER
 
 _MOST_LINES = 10
 _LINES, _CHARACTERS = 15, 2_000
 """A pasted text with as many lines or characters counts as long."""
-_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 def files_in(source: QMimeData) -> list[Path]:
@@ -22,7 +23,7 @@ def files_in(source: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
 
 
-class MessageEdit(QPlainTextEdit):
+class MessageEdit(ComposedText):
     """The field for the text of a message.
 
     Set `takes_files` if `files` and `picture` are connected.
@@ -63,7 +64,8 @@ class MessageEdit(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send the message or start a new line on Enter, as `set_send_with` says."""
-        if event.key() in _ENTER:
+        if event.key() in ENTER:
+            self.commit()
             control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             if not shift and control == (self._send_with == "ctrl+enter"):

@@ -18,6 +18,7 @@ from app.kit.look.format import figure
 from app.kit.look.icons import icon
 from app.kit.look.theme import theme_of
 from app.kit.timer import timer
+from app.kit.widgets.enter import ENTER
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
@@ -116,7 +117,7 @@ class FindBar(Panel):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next hit on Enter, and to the previous one on Shift+Enter."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() in ENTER and self._edit.hasFocus():
             backwards = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
             self.step.emit(-1 if backwards else 1)
         else:

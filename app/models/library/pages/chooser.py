@@ -117,7 +117,7 @@ class ModelChooser(QObject):
         """
         if not self._change(chat=model_id):
             return
-        text = self.tr("{name} answers in this chat.").format(name=self._called(model_id))
+        text = self.tr("{name} answers in this chat.").format(name=self.called(model_id))
         entry = self._entry(model_id)
         too_big = entry is not None and entry.fits == "no"
         if too_big or self.usual in (None, model_id, self._name(model_id)):
@@ -207,7 +207,7 @@ class ModelChooser(QObject):
         if not self._change(chat=model_id, usual=model_id):
             return
         text = self.tr("{name} answers in this chat and in new ones.").format(
-            name=self._called(model_id)
+            name=self.called(model_id)
         )
         if before in (model_id, self._name(model_id)):
             self._say(text)
@@ -224,7 +224,7 @@ class ModelChooser(QObject):
 
         def begin() -> None:
             if self._change(usual=model):
-                self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
+                self._say(self.tr("New chats use {name}.").format(name=self.called(model)))
 
         self.when_usual(model, begin)
 
@@ -269,7 +269,7 @@ class ModelChooser(QObject):
         """Return the model with this id or name; None if it is not listed."""
         return next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
 
-    def _called(self, model: str) -> str:
+    def called(self, model: str) -> str:
         """Return the name of a model as the user sees it, from its id or name."""
         entry = self._entry(model)
         return name_of(entry) if entry is not None else model

@@ -389,11 +389,13 @@ class ModelList(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Mark and choose rows by keys pressed in the field; Escape clears the filter first."""
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+        is_key = watched is self.field and event.type() is QEvent.Type.KeyPress
+        if is_key and isinstance(event, QKeyEvent):
             if event.key() in _MOVES:
                 self._move(event)
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.field.commit()
                 self._choose(self.view.currentIndex())
                 return True
             if event.key() == Qt.Key.Key_Escape and self.field.text():

@@ -110,18 +110,17 @@ class Desktop(QObject):
         from app.window.desktop.pages.quick_ask import QuickAsk
 
         if self._quick is None:
-            entry = self._chooser.current_entry()
             settings = self._settings.current
             self._quick = QuickAsk(
                 self._presenters.generation,
-                entry.name if entry is not None and not entry.builtin else "Hearth",
                 scaled(settings.text_size),
                 settings.send_with,
             )
             self._quick.open_chat.connect(self._open_chat)
             self._quick.link.connect(self._notifier.ask_to_open)
             self._quick.destroyed.connect(self._quick_closed)
-            self._show_quick_place()
+            self._quick.began.connect(self._show_quick_model)
+            self._show_quick_model()
         self._quick.show()
         self._quick.raise_()
         self._quick.activateWindow()
@@ -130,11 +129,15 @@ class Desktop(QObject):
         """Return whether the quick-ask window shows the newest answer of this chat."""
         return self._quick is not None and self._quick.chat_id == chat_id
 
-    def _show_quick_place(self) -> None:
-        """Show where quick questions are sent: to the model that new chats use."""
-        if self._quick is not None:
-            model = self._settings.current.model
-            self._quick.show_place(self._place_of(model))
+    def _show_quick_model(self) -> None:
+        """Show which model answers quick questions: that of new chats, or of the begun chat."""
+        if self._quick is None:
+            return
+        chat_id = self._quick.chat_id
+        model = self._settings.current.model
+        if chat_id is not None:
+            model = self._presenters.chat_settings.model(chat_id)
+        self._quick.show_model(self._chooser.called(model), self._place_of(model))
 
     def carry_out(self, request: LaunchRequest) -> None:
         """Carry out the request of a second start of Hearth."""
@@ -211,8 +214,9 @@ class Desktop(QObject):
     def _connect(self) -> None:
         presenters = self._presenters
         self._settings.changed.connect(self._apply)
-        self._settings.changed.connect(self._show_quick_place)
-        self._chooser.announced.connect(self._show_quick_place)
+        self._settings.changed.connect(self._show_quick_model)
+        self._chooser.announced.connect(self._show_quick_model)
+        presenters.chat_settings.changed.connect(self._show_quick_model)
         self._tray.open.connect(self.come_to_front)
         self._tray.ask.connect(self.quick_ask)
         self._tray.new_chat.connect(self._new_chat)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 from app.assistants.pages.prompt_insertion import PromptInsertion
@@ -19,6 +19,7 @@ from app.connections.pages.going_online import GoingOnline
 from app.kit.look.icons import app_icon
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.enter import press_focused
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -136,6 +137,11 @@ class ScratchWindow(QMainWindow):
         self.chooser.announce()
         self.page.composer.focus()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button on Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask before closing a chat with messages; otherwise delete the chat."""
         if self.scratch.has_messages and not self._close_is_confirmed:
@@ -196,7 +202,7 @@ class ScratchWindow(QMainWindow):
         page = self.page
         does: dict[str, Callable[[], object]] = {
             **page_actions(page),
-            "escape": page.stop,
+            "escape": page.stop_seen,
             "insert_prompt": self._prompts.open,
             "chat_documents": self._documents.open_menu,
         }

@@ -38,7 +38,7 @@ def wait_for(ui: Ui, words: str) -> None:
 
 
 def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> None:
-    ui.press("Ctrl+Shift+U")
+    ui.press("F7")
     ui.click("importFiles")
     chooser = part(ui.find(ImportDialog), QFileDialog, "importChoose")
     chooser.filesSelected.emit([str(export)])

@@ -7,18 +7,20 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.base.language import in_full, translated
 from app.kit.look.format import size
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.column_page import PartPage
+from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.pages.details.fit_card import FitCard
@@ -98,7 +100,7 @@ class Title(QWidget):
         self._pencil.setFocus()
 
 
-class _Field(QLineEdit):
+class _Field(ComposedLine):
     """A line edit that Escape cancels.
 
     Signals:
@@ -292,8 +294,7 @@ class DetailsPage(PartPage):
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
-        back = LabelledButton("back", self.tr("All models"), "backToModels", look="link")
-        back.clicked.connect(self.back)
+        back = BackLink(self.tr("All models"), "backToModels", self.back.emit)
         self.column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = QVBoxLayout()
         self._head.setSpacing(12)

@@ -56,7 +56,7 @@ def test_a_selection_inside_code_is_quoted_as_code(ui: Ui) -> None:
     cursor.setPosition(start)
     cursor.setPosition(start + 5, QTextCursor.MoveMode.KeepAnchor)
     shown.setTextCursor(cursor)
-    ui.press("Ctrl+Shift+Q", shown)
+    ui.press("Ctrl+Shift+9", shown)
     assert ui.edit.toPlainText() == "> ```python\n> y = 2\n> ```\n\n"
 
 
