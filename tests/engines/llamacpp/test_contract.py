@@ -29,6 +29,10 @@ class TestLlamaCpp(EngineContract):
         return LlamaPlan(STARTER, context=512, threads=1, batch_threads=1)
 
     @pytest.fixture
+    def in_parts(self, plan: LlamaPlan) -> LlamaPlan:
+        return replace(plan, batch=64)
+
+    @pytest.fixture
     def tooled(self) -> ChatRequest:
         """It has not the wit to ask by itself."""
         tool = Tool("clock", "The time", {"type": "object", "properties": {}})

@@ -13,6 +13,7 @@ from app.chats.transcript.pages.fixes import button_of
 from app.chats.transcript.pages.message_footer import MessageFooter
 from app.chats.transcript.pages.progress_line import ProgressLine
 from app.chats.transcript.pages.reasoning import Reasoning
+from app.chats.transcript.pages.wait_words import reading_words
 from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.label import Label
@@ -20,6 +21,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.markdown.parser import Parser
+from engines.types import PromptProgress
 
 
 class FailureCard(Panel):
@@ -213,6 +215,12 @@ class MessageView(QWidget):
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.wait_for(server, since)
+
+    def show_reading(self, progress: PromptProgress) -> None:
+        """Show how far the model has read the prompt."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.show_changing(reading_words(progress))
 
     def show_prompt(self, left_out: int) -> None:
         """Show that the model is loaded and reads the prompt.
