@@ -245,11 +245,10 @@ class Desktop(QObject):
         edit = self._edit
         cursor = edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
-            cursor.insertText("\n\n")
-        cursor.insertText(text)
         edit.setTextCursor(cursor)
-        edit.ensureCursorVisible()
+        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
+            text = f"\n\n{text}"
+        edit.insertPlainText(text)
 
     def _quick_closed(self) -> None:
         self._quick = None
