@@ -24,6 +24,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.markdown.parser import Parser
 from app.settings.pages.long_text import LongText
+from tests.support.window import part
 
 LINE = "abcdefghi\N{GRINNING FACE}" * 40_000
 TEXT = f"Look:\n{LINE}\nand {LINE[:5_000]}."
@@ -99,7 +100,7 @@ def test_a_message_shows_its_beginning_and_all_of_it_on_demand(qtbot: QtBot) -> 
     bubble.resize(600, 400)
     bubble.show()
     assert 1_000 < bubble.view.document().characterCount() < 50_000
-    bubble.findChild(LabelledButton, "showAll").click()
+    part(bubble, LabelledButton, "showAll").click()
     document = bubble.view.document()
     assert longest(document) < LAID_OUT_AT_ONCE
     cursor = QTextCursor(document)
@@ -113,7 +114,7 @@ def test_a_message_of_millions_of_characters_says_that_it_goes_on(qtbot: QtBot) 
     qtbot.addWidget(bubble)
     bubble.resize(600, 400)
     bubble.show()
-    note = bubble.findChild(Label, "messageGoesOn")
+    note = part(bubble, Label, "messageGoesOn")
     assert not note.isVisible()
     bubble.unfold()
     assert note.isVisible()
@@ -139,7 +140,7 @@ def test_a_very_long_answer_is_shown_in_parts(qtbot: QtBot) -> None:
     qtbot.addWidget(host)
     view = MessageView(answer, Parser(), 14, host)
     assert not view.is_whole
-    more = view.findChild(LabelledButton, "showRest")
+    more = part(view, LabelledButton, "showRest")
     assert more.text().startswith("Show more: 80,0")
     more.click()
     assert view.is_whole
@@ -149,10 +150,10 @@ def test_reasoning_that_comes_in_pieces_is_cut_too(qtbot: QtBot) -> None:
     reasoning = Reasoning()
     qtbot.addWidget(reasoning)
     reasoning.show()
-    reasoning.findChild(LabelledButton, "showReasoning").click()
+    part(reasoning, LabelledButton, "showReasoning").click()
     for _ in range(30):
         reasoning.append("x" * 1_000)
-    shown = reasoning.findChild(QPlainTextEdit, "reasoningText")
+    shown = part(reasoning, QPlainTextEdit, "reasoningText")
     assert shown.toPlainText() == "x" * 30_000
     assert longest(shown.document()) < LAID_OUT_AT_ONCE
 
