@@ -42,7 +42,7 @@ On a processor a larger batch is no faster, and the head's buffers grow with it.
 KvType = Literal["f16", "q8_0", "q4_0"]
 
 Thinking = Literal["none", "always", "switch"]
-"""Whether a model reasons before it answers: never, always, or on request."""
+"""When a model reasons before it answers: never, always, or on request."""
 
 ModelKind = Literal["chat", "embedding", "rerank"]
 """What a loaded model produces: answers, vectors of texts, or scores for ranking texts."""
@@ -50,7 +50,7 @@ ModelKind = Literal["chat", "embedding", "rerank"]
 MediaKind = Literal["image", "audio"]
 
 ToolChoice = Literal["auto", "none", "required"]
-"""Whether an answer may, must not or has to call tools."""
+"""The rule for tool calls in an answer: it may, must not or has to make them."""
 
 Overflow = Literal["leave_out", "stop"]
 """What to do when a conversation outgrows the context: leave out the oldest turns, or fail."""
@@ -198,7 +198,7 @@ class Sampling:
 
     @property
     def guided(self) -> bool:
-        """Whether the answer has to follow a grammar or a schema."""
+        """True if the answer has to follow a grammar or a schema."""
         return self.grammar is not None or self.schema is not None
 
 
@@ -265,7 +265,7 @@ class ChatRequest:
 
     @property
     def judges_prompt(self) -> bool:
-        """Whether the log probabilities of the prompt's tokens are requested."""
+        """True if the log probabilities of the prompt's tokens are requested."""
         return self.echo and self.sampling.logprobs is not None
 
 

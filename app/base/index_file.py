@@ -21,7 +21,7 @@ from app.base.folder import disk_full
 from engines.sentences import N_
 
 DELETES_WORDS_AT_ONCE: Final = sqlite3.sqlite_version_info >= (3, 42)
-"""Whether this SQLite can remove a word from an index at once, instead of only marking it."""
+"""True if this SQLite can remove a word from an index at once, instead of only marking it."""
 
 _MERGED: Final = 500
 """The number of pages of a word index that are rewritten in one step."""

@@ -208,7 +208,7 @@ class WindowApp:
 
     @cached_property
     def system_motion(self) -> SystemMotion:
-        """Whether the system wants animations."""
+        """The system's setting for animations."""
         return SystemMotion(self.bus)
 
     @cached_property

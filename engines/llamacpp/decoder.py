@@ -172,12 +172,12 @@ class Decoding:
 
     @property
     def has_prompt_left(self) -> bool:
-        """Whether some of the prompt must be evaluated before a token can be drawn."""
+        """True if some of the prompt must be evaluated before a token can be drawn."""
         return bool(self._stops)
 
     @property
     def next_is_medium(self) -> bool:
-        """Whether the next part is a picture or a sound, which is evaluated separately."""
+        """True if the next part is a picture or a sound, which is evaluated separately."""
         return bool(self._stops) and is_cell(self._pending[0])
 
     def part(self, room: int, other_answers: int) -> BatchPart:
@@ -299,7 +299,7 @@ class Decoding:
 
     @property
     def has_extra_tokens(self) -> bool:
-        """Whether the cache holds more tokens than an answer that ends here leaves in it."""
+        """True if the cache holds more tokens than an answer that ends here leaves in it."""
         return self._speculation is not None and self._end() < len(self._cache.tokens)
 
     def trim_cache(self) -> None:

@@ -197,7 +197,7 @@ class VllmEngine(ServedEngine):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether there is a worker that reports itself healthy."""
+        """True if there is a worker that reports itself healthy."""
         running = self._running
         return running is not None and running.worker.is_healthy()
 

@@ -135,12 +135,12 @@ class Worker:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the worker has ended."""
+        """True if the worker has ended."""
         return self._supervised.has_ended
 
     @property
     def in_wsl(self) -> bool:
-        """Whether the worker's processes run inside WSL2, and not on this system."""
+        """True if the worker's processes run inside WSL2, and not on this system."""
         return self._host.in_wsl
 
     @property

@@ -1,4 +1,4 @@
-"""Fixtures of several subjects: a database, services over it, the terminal, and the window."""
+"""Fixtures for several subjects: a database, services, the terminal and the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a packaged Hearth does with its words, tried with the Python of a checkout."""
+"""The command line of a packaged Hearth, run with the Python of a checkout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCES = sorted(path for name in ("app", "engines") for path in (ROOT / name).r
 
 
 def calls(path: Path) -> list[str]:
-    """The modules that a file has run as programs."""
+    """Return the modules that a file runs as programs."""
     return [
         str(node.args[0].value)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -45,7 +45,7 @@ def packaged(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_processes_of_our_own_are_named_in_one_place() -> None:
-    """Else a package, which has no Python beside it, would open a second window instead."""
+    """A package has no Python beside it: calling its program would open a second window."""
     users = [
         path.relative_to(ROOT).as_posix()
         for path in SOURCES

@@ -39,7 +39,7 @@ FEW_SMALL = {"english": SMALL[:1], "deutsch": SMALL[-1:]}
 
 
 def complaints(house: House, page: Page, view: View, following: Page | None) -> list[str]:
-    """What is wrong with a page in one view; the window is as before then, for the next page."""
+    """Return the faults of a page in one view; the window is as before afterwards."""
     shown = take(house, page, view)
     found = rules.faults(shown)
     if page.empty:
@@ -52,7 +52,7 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
 
 
 def looked_at(house: House, views: Sequence[View], *, full: bool) -> list[str]:
-    """Visit the pages view by view, as a change of the theme takes longest."""
+    """Visit the pages view by view, as changing the theme takes longest."""
     pages = [page for page in PAGES if page.full is full]
     found = []
     for view in views:
@@ -100,7 +100,7 @@ Build = Callable[[QWidget], object]
 
 @pytest.fixture
 def broken(qtbot: QtBot, qapp: QApplication) -> Iterator[Callable[[Build], QWidget]]:
-    """Shows a window of 300 x 200 pixels with what is put into it."""
+    """Return a function that shows a window of 300 x 200 pixels with a test's widgets."""
     appearance = Appearance(qapp)
     appearance.apply(Settings(theme="light"))
 

@@ -1,4 +1,4 @@
-"""The window as a process of its own: one a folder, real answers, killed and started again."""
+"""The window as a separate process: one per folder, real answers, killed and started again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Started as `python -c`: opens the window offscreen, does something in it, and prints a line when
-# that has happened.
+# Started as `python -c`: opens the window offscreen, acts in it, and prints a line afterwards.
 _PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
@@ -64,7 +63,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def start(data_dir: Path) -> Iterator[Start]:
-    """Starts a window that runs `body`; whatever still runs at the end is killed."""
+    """Return a function that starts a window and runs `body` in it; it is killed at the end."""
     running: list[subprocess.Popen[str]] = []
 
     def run(body: str) -> subprocess.Popen[str]:
@@ -92,7 +91,7 @@ def line(process: subprocess.Popen[str]) -> str:
 
 
 def answers(data_dir: Path) -> list[tuple[str, str]]:
-    """State and text of each answer in the database."""
+    """Return state and text of each answer in the database."""
     with closing(sqlite3.connect(data_dir / "chats.db")) as database:
         return database.execute(
             "SELECT state, text FROM messages WHERE role = 'assistant' ORDER BY rowid"

@@ -1,14 +1,14 @@
-"""What every engine does, as tests: derive a class from `EngineContract` and give it an engine.
+"""Tests that every engine passes: derive a class from `EngineContract` and give it an engine.
 
-class TestMyEngine(EngineContract):
-    @pytest.fixture
-    def engine(self) -> Iterator[LoadingEngine[Plan]]: ...     # nothing loaded; closed afterwards
+    class TestMyEngine(EngineContract):
+        @pytest.fixture
+        def engine(self) -> Iterator[LoadingEngine[Plan]]: ...   # nothing loaded; closed afterwards
 
-    @pytest.fixture
-    def plan(self) -> Plan: ...               # a small model that ends its answers
+        @pytest.fixture
+        def plan(self) -> Plan: ...   # a small model that ends its answers
 
-What an engine cannot know or do by its nature is an attribute of the class, false or None; fixtures
-without a value here (`foreign`, `reasoned`, `tooled`, `broken`) leave their test out, and without
+An ability that an engine lacks by its nature is an attribute of the class, false or None; fixtures
+without a value here (`foreign`, `reasoned`, `tooled`, `broken`) skip their test, and without
 `in_parts` the engine need not say how far it has read a prompt.
 """
 
@@ -57,48 +57,48 @@ Plan = Any
 
 
 class EngineContract(EventContract):
-    """The fixtures `engine` and `plan` come from the class that derives from this one."""
+    """The tests; the deriving class has the fixtures `engine` and `plan`."""
 
     tells_model = True
-    """It knows parameters and bytes of what it has loaded."""
+    """True if it knows the parameters and the size in bytes of its loaded model."""
 
     repeats_seeds = True
-    """The same seed gives the same answer."""
+    """True if the same seed gives the same answer."""
 
     counts_cached = True
-    """It says how many tokens of the prompt needed no evaluation, to the token."""
+    """True if it reports exactly how many tokens of the prompt it found in its cache."""
 
     continues = True
-    """A begun answer goes on where it ended."""
+    """True if it can continue an answer."""
 
     counts_exactly = True
-    """What is measured beforehand is what the prompt has, to the token."""
+    """True if it measures exactly as many tokens as the prompt has."""
 
     refuses_media = False
-    """It says so itself where its model takes no pictures or no sounds."""
+    """True if it refuses pictures or sounds itself when its model takes none."""
 
     answers_at_once = 1
-    """More than one: it may be asked while it answers."""
+    """The number of simultaneous answers; above one, it can be called while it answers."""
 
     after_cancel = 2
-    """Events that may follow a cancel: one step that was on its way, and Done."""
+    """The events that may follow a cancel: one step under way, and Done."""
 
     has_worker = False
-    """A process of its own computes."""
+    """True if it computes in a separate process."""
 
     elsewhere = False
-    """It computes outside this system."""
+    """True if it computes outside this system."""
 
     cached_again = True
-    """Measuring between two prompts leaves what was cached for them."""
+    """True if measuring between two prompts leaves their cache as it was."""
 
     def several(self, plan: Plan) -> Plan:
-        """The plan for as many answers at once as the engine gives."""
+        """Return the plan for as many simultaneous answers as the engine gives."""
         return replace(plan, parallel=self.answers_at_once)
 
     @pytest.fixture
     def missing(self, plan: Plan, tmp_path: Path) -> Plan:
-        """A plan for a model that is not there."""
+        """Return a plan for a model that does not exist."""
         return replace(plan, model=tmp_path / "no-such.gguf")
 
     @pytest.fixture
@@ -189,7 +189,7 @@ class EngineContract(EventContract):
             pytest.skip("this engine takes a seed as a wish")
         hot = Sampling(temperature=3.0, top_k=0, top_p=1.0, min_p=0.0)
         # From the same state of the cache: evaluated in another batch size, the last bits of the
-        # logits differ, and a near tie may fall the other way.
+        # logits differ, and a near tie may be decided differently.
         answer(loaded, ask("Tell me something.", sampling=hot, max_tokens=1))
         events = run(loaded, ask("Tell me something.", sampling=hot))
         again = replace(hot, seed=done_of(events).seed)

@@ -44,13 +44,13 @@ DATA = CONTENT.read(0, CONTENT.size)
 
 @pytest.fixture
 def url(hub: TestHub) -> str:
-    """The address of a model's file."""
+    """Return the address of a model's file."""
     hub.add(REPO, {MODEL: CONTENT})
     return f"{hub.url}/{REPO}/resolve/main/{MODEL}"
 
 
 def take(client: httpx2.Client, url: str, **headers: str) -> tuple[bytes, Exception | None]:
-    """What came of a body, and the error that ended it."""
+    """Return the received bytes of a body, and the error that ended it."""
     came = b""
     try:
         with client.stream("GET", url, headers=headers) as reply:

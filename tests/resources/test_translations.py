@@ -73,7 +73,7 @@ def test_the_compiled_catalogue_is_that_of_the_source() -> None:
     ],
 )
 def test_texts_of_every_kind_are_found(text: str, english: list[str]) -> None:
-    """Texts of the window, a setting, two errors, an assistant, and a connection's purpose."""
+    """They belong to the window, a setting, two errors, an assistant and a connection."""
     assert text in english
 
 
@@ -187,7 +187,7 @@ def test_each_sentence_of_an_error_is_marked() -> None:
 
 
 def test_only_literal_texts_are_marked() -> None:
-    """The tool reads the source: it cannot know a text that is computed."""
+    """The tool reads the source, and cannot know a text that is computed."""
     assert list(marked_in(ast.parse('N_("a {b}", b=c); self.tr("d" if e else "f")'))) == [
         "a {b}",
         "d",

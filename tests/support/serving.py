@@ -26,7 +26,12 @@ from tests.support.services import Services
 
 @dataclass
 class Served:
-    """A server that runs. app: what it serves. keys: who may ask, and who has."""
+    """A running server.
+
+    Attributes:
+        app: The app that it serves.
+        keys: The clients' keys and their use.
+    """
 
     engine: ScriptedEngine
     services: Services
@@ -54,7 +59,12 @@ def _with(key: str) -> dict[str, str]:
 def serving(
     services: Services, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
 ) -> Iterator[Served]:
-    """around: what the server's app is wrapped into."""
+    """Run a server.
+
+    Args:
+        services: The services that answer.
+        around: Wraps the server's app.
+    """
     served = Served(services.engine, services)
     service = ApiService(
         services.answers,

@@ -238,7 +238,7 @@ class Document:
 
     @property
     def empty(self) -> bool:
-        """Whether the document has no text."""
+        """True if the document has no text."""
         return not any(section.text.strip() for section in self.sections)
 
     @property
@@ -252,7 +252,7 @@ class Document:
 
     @property
     def is_scan(self) -> bool:
-        """Whether the document has no text because its pages are pictures."""
+        """True if the document has no text because its pages are pictures."""
         return self.empty and bool(self.scanned)
 
     @cached_property
@@ -445,12 +445,12 @@ class FileShare:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing of the file is left out."""
+        """True if nothing of the file is left out."""
         return self.whole and not self.unseen
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing of the file is in: it is all pictures, and these are left out."""
+        """True if all of the file is left out, as it consists of pictures."""
         return self.unseen >= self.of if self.unseen else not (self.whole or self.places)
 
     def __str__(self) -> str:

@@ -44,7 +44,7 @@ class Output:
 
     @property
     def may_be_bold(self) -> bool:
-        """Whether stdout is a terminal that shows bold text and NO_COLOR is not set."""
+        """True if stdout is a terminal that shows bold text and NO_COLOR is not set."""
         return (
             sys.stdout is not None
             and sys.stdout.isatty()

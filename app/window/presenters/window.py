@@ -176,7 +176,7 @@ class WindowPresenters(Protocol):
 
     @property
     def stays_offline(self) -> bool:
-        """Whether this run stays offline, whatever the settings say."""
+        """True if this run stays offline, regardless of the settings."""
 
     def open_scratch(self) -> Scratch:
         """Create a scratch chat with presenters of its own."""

@@ -183,7 +183,7 @@ def test_reading_does_not_wait_for_a_writer(database: Database) -> None:
 
 
 def test_a_thread_that_has_ended_leaves_no_connection(tmp_path: Path) -> None:
-    """A server's threads come and go: each would hold files open until the end."""
+    """A server's threads come and go; a connection left open by each would keep its files open."""
     with closing(Database(tmp_path / "chats.db")) as database:
 
         def read() -> None:

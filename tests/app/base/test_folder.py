@@ -1,4 +1,4 @@
-"""The data folder: where it is, and what happens when it cannot be written."""
+"""The data folder: how it is chosen, and errors when it cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several threads ask for is made by one of them."""
+"""Making a value only once when several threads ask for it at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of other files are left as they are; Hearth's own are known, whatever is left of them."""
+"""Recognising Hearth's own folders, even incomplete ones, and leaving all others untouched."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch, value: str) 
 
 
 def first_version(root: Path) -> None:
-    """Make the chats of the first version, beside a file of the user's."""
+    """Make a chat database of the first version next to a file of the user's."""
     with closing(sqlite3.connect(root / "chats.db", isolation_level=None)) as db:
         MIGRATIONS[0](db)
         db.execute("PRAGMA user_version=1")

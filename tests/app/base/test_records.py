@@ -1,4 +1,4 @@
-"""Records in a real table: each comes back as it was put in."""
+"""Records in a real table: each is read back as it was written."""
 
 from __future__ import annotations
 

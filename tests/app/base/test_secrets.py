@@ -1,4 +1,4 @@
-"""Secrets: where they go with a keyring, without one, and with one that fails."""
+"""Storing secrets with a keyring, without one, and with one that fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKEN = "hf_abcdefgh"
 
 
 class Ring(KeyringBackend):
-    """A keyring in this process; chosen by the tests only."""
+    """A keyring in this process, chosen only by the tests."""
 
     priority = 5.0
     viable = False

@@ -1,4 +1,4 @@
-"""Where a host says a key back, it is in no log, no report and no look-up."""
+"""Keeping keys out of logs, reports and lookups when a host repeats them in an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of the database: whole or not there, so many a day apart, and put back."""
+"""Copies of the database: written completely or not at all, limited in number, and restored."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_clock_that_was_ahead_does_not_crowd_out_what_is_taken_now(
 
 
 def lose(database: Database, titles: str) -> None:
-    """As no user does: the chats are gone, and nothing says why."""
+    """Delete chats behind the app's back, as a fault would."""
     with database.write() as db:
         db.execute("DELETE FROM chats WHERE title GLOB ?", (titles,))
 

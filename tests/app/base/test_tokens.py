@@ -1,4 +1,4 @@
-"""Tokens: tested before they are kept; what a test cannot say; what is never shown."""
+"""Tokens: tested before they are stored, stored untested when offline, and never shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = "hf_abcdefgh"
 
 
 class Hub:
-    """In place of the Hub: knows one token."""
+    """A stand-in for the Hub that knows one token."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

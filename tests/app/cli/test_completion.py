@@ -1,4 +1,4 @@
-"""`hearth completion`: what the shells make of its scripts, and the manual's page."""
+"""`hearth completion`: its scripts in the real shells, and the manual page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ comppostfuncs=(finish)
 bindkey '^I' complete-word
 PROMPT='ready '
 """
-"""The start of an interactive zsh that prints what Tab finds, a line each, and ends."""
+"""Start-up file of an interactive zsh that prints Tab's completions, a line each, and exits."""
 
 
 def needs(program: str) -> str:
@@ -52,7 +52,7 @@ def needs(program: str) -> str:
 
 @pytest.fixture
 def script(tmp_path: Path, capsys: pytest.CaptureFixture[str], request: object) -> Path:
-    """A folder with what `hearth completion` prints for each shell."""
+    """Write the output of `hearth completion` for each shell and return its folder."""
     for name in ("bash", "zsh", "fish", "powershell", "man"):
         assert main(["completion", name]) == 0
         (tmp_path / name).write_text(capsys.readouterr().out, encoding="utf-8")
@@ -65,7 +65,7 @@ def bash(script: Path, *words: str, called: str = "hearth") -> list[str]:
 
 
 def zsh(script: Path, *words: str, called: str = "hearth") -> list[str]:
-    """Type a command line into a real zsh, press Tab and return what it offers."""
+    """Type a command line into a real zsh, press Tab and return the completions."""
     import pty
 
     (script / ".zshrc").write_text(ZSH, encoding="utf-8")
@@ -88,7 +88,7 @@ def zsh(script: Path, *words: str, called: str = "hearth") -> list[str]:
         os.write(main, typed)
         while piece := os.read(main, 4096):
             output += piece
-    except OSError:  # Linux reports the end of a terminal as an error.
+    except OSError:  # Linux reports the end of a terminal as an error
         pass
     finally:
         os.close(main)

@@ -1,4 +1,4 @@
-"""What the doctor says of an engine that was installed."""
+"""`hearth doctor`: its findings on installed engines, settings, files and permissions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_others_may_read_is_told(data_dir: Path, capsys: pytest.CaptureFixt
 
 
 def install(data_dir: Path, name: str) -> Path:
-    """An environment in use, as far as its papers go; the place of its Python."""
+    """Make the files that mark an environment as in use, and return the path of its Python."""
     home = data_dir / "engines" / "vllm"
     folder = home / "versions" / name
     (folder / "bin").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`hearth open` and `--quick-ask`: what the window is opened for."""
+"""`hearth open` and `--quick-ask`: passing files and links to the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command line builds only the commands that it needs, and means the same as with all of them."""
+"""Building only the needed commands of the command line, with the same result as building all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ print(*sorted(name for name in sys.modules if ".commands" in name or name.starts
 
 
 def loaded(*words: str) -> set[str]:
-    """The modules of the terminal that a parser for these words has loaded."""
+    """Return the terminal modules that a parser for these words loads."""
     done = subprocess.run(
         [sys.executable, "-c", _LOADED, *words],
         capture_output=True,

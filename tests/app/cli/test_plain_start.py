@@ -1,4 +1,4 @@
-"""A start of the window reads its few words without the whole command line."""
+"""Starting the window without building the whole command line."""
 
 from __future__ import annotations
 

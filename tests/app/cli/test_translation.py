@@ -1,4 +1,4 @@
-"""Nothing that a command prints for people is left in English: brackets show what is translated."""
+"""Every word that a command prints for people is translated; the test translates into brackets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.support.terminal import Hearth
 OPEN, CLOSE = "⟦", "⟧"
 REPO = "ada/Small1-GGUF"
 CHAT = "chat-1"
-"""Names and texts of the user's have a digit in each word; the test looks at words without any."""
+"""The user's own names and texts have a digit in each word; the test ignores words with digits."""
 
 NAMES = set(
     """
@@ -50,11 +50,12 @@ NAMES = set(
 
 
 class Printing(NamedTuple):
-    """A command and what it prints of others.
+    """A command, with the parts of its output that are not Hearth's own words.
 
     Attributes:
-        theirs: A pattern of what comes from elsewhere, or is what the user types.
-        given: The text on standard input.
+        words: The command line.
+        theirs: Pattern of output that comes from elsewhere or that the user types.
+        given: Text on standard input.
     """
 
     words: str
@@ -158,9 +159,9 @@ PRINTING = (
 
 
 def bracketed(text: str, translation: str) -> str:
-    """Put brackets round each part of a text, and leave its values outside of them."""
+    """Put brackets round each part of a text but its placeholders."""
     if not re.search("[a-z]", text, re.IGNORECASE):
-        return translation  # a number, which shows translators how numbers are written
+        return translation  # a number format
     return re.sub(r"(^|\{\w+\})([^{]+|\{(?!\w+\}))", rf"\1{OPEN}\2{CLOSE}", text)
 
 
@@ -173,7 +174,9 @@ def brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder.mkdir()
     (folder / "hearth_de.mo").write_bytes(compiled(catalogue))
     monkeypatch.setattr("app.base.language.TRANSLATIONS", folder)
-    monkeypatch.setenv("LANGUAGE", "de")
+    # By LC_ALL: the C library reads `LANGUAGE` at each error and remembers what it found.
+    monkeypatch.delenv("LANGUAGE")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     yield
     use_language("en")
 
@@ -192,7 +195,7 @@ def answered(app: App, title: str) -> str:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with files to name."""
+    """Make a folder of files to name in commands."""
     files = tmp_path / "files"
     files.mkdir()
     (files / "lease1.md").write_text("# h1\n\nw1 w2 w3\n", encoding="utf-8")
@@ -206,7 +209,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(hub: TestHub, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A data folder with one of everything, a Hub, and an engine whose words have digits."""
+    """Set up a data folder with one of everything, a Hub, and an engine whose words have digits."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     model = {"small-Q4_K_M.gguf": Made(400_000, seed=1, head=b"GGUF")}
     hub.add(REPO, model, licence="apache-2.0", downloads=1234, card="c1 c2")

@@ -45,7 +45,7 @@ def test_an_import_is_tried_made_and_not_made_twice(
     assert (again["imported"], again["files"][0]["here"]) == (0, 2)
 
 
-# Qt has one application in a process, and the tests of the window need more than a PDF does.
+# A process has only one Qt application; the window tests need one with more than a PDF does.
 @pytest.mark.usefixtures("qapp")
 def test_chats_are_exported_one_several_or_a_folder(
     export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

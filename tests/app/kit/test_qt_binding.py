@@ -1,6 +1,6 @@
-"""The Qt binding does not lose references to None.
+"""Reference counts of None in the Qt binding.
 
-PySide6 6.12.0 does on Python 3.11, where None is counted: a window dies within minutes.
+PySide6 6.12.0 loses some on Python 3.11, where None is counted: a window dies within minutes.
 """
 
 from __future__ import annotations

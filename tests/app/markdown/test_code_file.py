@@ -1,4 +1,4 @@
-"""The name of the file that a block of code becomes."""
+"""The suggested file name for a block of code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of this computer a text names, and which of them may be shown."""
+"""Local files named in a text, and the conditions for showing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas among words and on lines of their own, and dollars that are money."""
+"""Formulas within lines and on lines of their own, and dollars that mean money."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PARSER = Parser()
 
 
 def formulas(text: str) -> list[tuple[str, str]]:
-    """The formulas of a text with their styles; "block" for one on lines of its own."""
+    """Return the formulas of a text with their styles; "block" means on lines of its own."""
     found: list[tuple[str, str]] = []
     for block in PARSER.parse(text):
         if isinstance(block, Formula):

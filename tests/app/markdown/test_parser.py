@@ -1,4 +1,4 @@
-"""Markdown as the blocks that the window shows."""
+"""Parsing Markdown into the blocks that the window shows."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_what_can_be_opened() -> None:
     ids=lambda text: ascii(text[:8]),
 )
 def test_hostile_text_does_not_take_long(parser: Parser, text: str) -> None:
-    """A second is far more than any of these needs, and far less than one that explodes."""
+    """Each of these takes far less than ten seconds; exponential work would take far more."""
     began = time.process_time()
     parser.parse(text)
     assert time.process_time() - began < 10

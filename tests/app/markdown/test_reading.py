@@ -1,4 +1,4 @@
-"""What is read of blocks, and the marks laid over it."""
+"""The readable text of blocks, and laying marks over it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_headings_code_and_tables_have_no_sentences() -> None:
 
 
 def numbered(source: str, *quotes: str) -> str:
-    """Put a sign behind each of the quotes that are read, one after the other."""
+    """Put a sign after each of the quotes, in order."""
     read, at, signs = read_text(parse(source)), 0, []
     for number, quote in enumerate(quotes, 1):
         start = read.index(quote, at)

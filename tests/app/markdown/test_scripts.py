@@ -1,4 +1,4 @@
-"""Texts in scripts that run from the right, or that have no spaces."""
+"""Texts in right-to-left scripts and in scripts without spaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text that arrives in pieces shows the same as the text at once."""
+"""Parsing a text in pieces, with the same result as parsing it whole."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_open_fence_is_one_growing_block() -> None:
 
 
 class Measured(Parser):
-    """Notes the longest text that it had to parse at once."""
+    """A parser that records the length of the longest text it parses at once."""
 
     longest = 0
 

@@ -1,4 +1,4 @@
-"""Formulas as pictures."""
+"""Typesetting formulas as pictures."""
 
 from __future__ import annotations
 

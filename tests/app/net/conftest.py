@@ -1,4 +1,4 @@
-"""Servers on this computer that tell what reached them: a plain one, one with TLS, a proxy."""
+"""Servers on this computer that record their requests: a plain one, one with TLS, and a proxy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,14 @@ class Came:
 
 @dataclass(frozen=True)
 class Reply:
-    """short: leave out the last bytes of the body and end the connection."""
+    """A reply.
+
+    Attributes:
+        body: The bytes to send.
+        status: The HTTP status.
+        headers: Further headers.
+        short: Number of bytes to leave out at the end of the body before closing the connection.
+    """
 
     body: bytes = b""
     status: int = 200
@@ -42,7 +49,7 @@ class Reply:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers each path with the reply set for it, or calls it to get one."""
+    """A server that answers each path with the reply set for it, or with that of a function."""
 
     daemon_threads = True
 
@@ -57,7 +64,7 @@ class Server(ThreadingHTTPServer):
             self.socket = tls.wrap_socket(self.socket, server_side=True)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that does not trust this server ends the connection; that is no news."""
+        """Stay silent: a client that does not trust this server ends the connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -80,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_POST = do_CONNECT = do_GET  # noqa: N815 - the names http.server calls
 
     def log_message(self, *args: object) -> None:
-        """Nothing on stderr."""
+        """Print nothing on stderr."""
 
 
 @contextmanager
@@ -103,14 +110,14 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def other() -> Iterator[Server]:
-    """A second host: another port is another place."""
+    """Start a second server; its port makes it another place."""
     with served(Server()) as it:
         yield it
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """A certificate for localhost and hub.invalid that nobody has signed, with its key."""
+    """Make a self-signed certificate for localhost and hub.invalid, with its key."""
     pytest.importorskip("cryptography")
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -152,7 +159,7 @@ def secure(certificate: Path) -> Iterator[Server]:
 
 
 class Switch:
-    """Whether Hearth is offline, for the test to turn."""
+    """A switch by which a test turns offline mode on and off."""
 
     on = False
 
@@ -174,7 +181,7 @@ def kept() -> list[LoggedConnection]:
 def gate(
     offline: Switch, kept: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Gate]:
-    """A gate that no proxy of the machine stands before."""
+    """Yield a gate that uses no proxy of the machine."""
     for variable in PROXY_VARIABLES:
         monkeypatch.delenv(variable, raising=False)
         monkeypatch.delenv(variable.upper(), raising=False)

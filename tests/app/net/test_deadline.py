@@ -1,4 +1,4 @@
-"""A look-up has to be whole in time, however its bytes trickle; a redirect's body is not read."""
+"""Time limits of lookups: slow answers are ended, and a redirect's body is not read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,13 @@ TRICKLES = {
 
 @contextmanager
 def trickling(first: bytes, again: bytes, pause_s: float = 0.02) -> Iterator[str]:
-    """A server that sends something, and then a little again and again, until it is left."""
+    """Serve an endless answer on a port of this computer.
+
+    Args:
+        first: The bytes to send at once.
+        again: The bytes to send again and again until the client leaves.
+        pause_s: Seconds between them.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     over = threading.Event()
 
@@ -68,7 +74,7 @@ def trickling(first: bytes, again: bytes, pause_s: float = 0.02) -> Iterator[str
 
 
 def in_time(work: Callable[[], object]) -> None:
-    """It ends, at the latest long before the server would."""
+    """Check that the work ends long before the server would."""
     began = time.monotonic()
     work()
     assert time.monotonic() - began < 20
@@ -112,7 +118,7 @@ def test_a_look_at_a_server_ends_in_time(
 
 
 def test_the_body_of_a_redirect_is_left_alone(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be read to its end before the next address is asked."""
+    """The client would read it to its end before it asks the next address."""
     head = b"HTTP/1.1 302 Found\r\nLocation: /other\r\n\r\n"
     with trickling(head, b"x" * (1 << 20), 0.0) as address:
         monkeypatch.setenv("HF_ENDPOINT", address)

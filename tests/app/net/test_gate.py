@@ -1,4 +1,4 @@
-"""The gate on real sockets of this computer: purposes, the ledger, offline, redirects, tokens."""
+"""The gate with real sockets of this computer: purposes, the ledger, offline, redirects, tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOKEN = {"Authorization": "Bearer hf_secret"}
 
 @pytest.fixture
 def no_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fails a test that looks a name up or opens a socket."""
+    """Fail a test that looks up a name or opens a socket."""
 
     def refuse(*args: object, **_: object) -> NoReturn:
         pytest.fail(f"something was looked up: {args}")
@@ -217,7 +217,7 @@ def test_offline_a_redirect_does_not_lead_outside(
 def test_going_offline_ends_what_is_under_way(
     gate: Gate, offline: Switch, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server counts as one outside, since the test cannot reach one."""
+    """The server counts as one outside, as the test cannot reach a real one."""
     from app.net import client
     from app.net import metered_stream as counted
 
@@ -261,7 +261,7 @@ def test_a_token_stays_with_its_host(gate: Gate, server: Server, other: Server) 
 def test_a_token_does_not_follow_a_link_to_another_host(
     gate: Gate, server: Server, other: Server
 ) -> None:
-    """As a page of results names the next one, with the headers of the first."""
+    """A page of results names the next one, which is fetched with the headers of the first."""
     with gate.for_purpose("search for models"):
         gate.client.get(server.url, headers=TOKEN)
         gate.client.get(other.url, headers=TOKEN)
@@ -315,7 +315,7 @@ def test_a_closed_gate_lets_nothing_through(server: Server) -> None:
 
 
 def test_a_secret_in_the_name_of_a_host_is_not_in_the_ledger(kept: list[LoggedConnection]) -> None:
-    """As a redirect could have it."""
+    """A redirect could name such a host."""
     remember("hf_secret0815")
     LedgerEntry(kept.append, "hf_secret0815.invalid", 443, PURPOSE, "GET").end("failed")
     assert [it.host for it in kept] == ["[hidden].invalid"]

@@ -1,4 +1,4 @@
-"""Going offline ends what other computers still answer, and leaves this one's servers alone."""
+"""Going offline ends answers of other computers; servers on this one go on."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def place() -> Iterator[Place]:
 
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server of the test stands for one on another computer."""
+    """Treat the test's server as one on another computer."""
     for module in (client, hosts):
         monkeypatch.setattr(module, "is_loopback", lambda _: False)
 
 
 def silent_after(server: OpenAiServer, *pieces: bytes) -> None:
-    """It says this, and then nothing more for longer than a test lasts."""
+    """Script an answer of these pieces, followed by silence longer than any test."""
     server.script(CHAT, stream(*pieces, pace_s=90.0))
 
 
 def leave_once(place: Place, has_begun: Callable[[], object]) -> threading.Thread:
-    """Leave while the answer is being waited for, once it has been asked for."""
+    """Leave the server from another thread once a request waits for its answer."""
 
     def leave() -> None:
         until(has_begun)
@@ -95,7 +95,7 @@ def test_a_server_that_is_silent_is_left(
 
 @pytest.mark.timeout(60)
 def test_one_whose_answer_ends_with_its_connection_is_left(far: None, place: Place) -> None:
-    """Then a hang-up looks like the end of the answer."""
+    """A hang-up then looks like the end of the answer."""
     begun = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

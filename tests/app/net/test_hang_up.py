@@ -1,4 +1,4 @@
-"""Hanging up wakes who waits for a server, and nothing else changes."""
+"""Hanging up ends requests that wait for a server, and has no other effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.app.net.conftest import PURPOSE, Reply, Server
 
 
 class Slow:
-    """Answers when it is allowed to."""
+    """A reply that is sent when the test allows it."""
 
     def __init__(self) -> None:
         self.asked, self.allowed = threading.Event(), threading.Event()
@@ -43,7 +43,7 @@ def test_an_encrypted_one_ends_too(
 def hang_up_while_waiting(gate: Gate, server: Server, url: str) -> None:
     slow = Slow()
     server.replies["/slow"], server.replies["/quick"] = slow, Reply(b"here")
-    assert get(gate, f"{url}/quick") == b"here"  # its connection is kept and serves again
+    assert get(gate, f"{url}/quick") == b"here"  # its connection is kept open and used again
     errors: list[Exception] = []
 
     def ask() -> None:

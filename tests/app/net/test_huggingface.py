@@ -1,4 +1,4 @@
-"""huggingface_hub on the gate's client: no call home, no token of its own, no way round."""
+"""huggingface_hub with the gate's client: no telemetry, no token of its own, no bypass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
 @pytest.fixture(autouse=True)
 def as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With everything on that the gate has to turn off; put back after the test."""
+    """Turn on all that the gate has to turn off, until the test ends."""
     for name in ("TELEMETRY", "XET", "IMPLICIT_TOKEN"):
         monkeypatch.setattr(constants, f"HF_HUB_DISABLE_{name}", False)
     monkeypatch.setenv("HF_TOKEN", "hf_of_the_environment")
@@ -83,7 +83,7 @@ def test_a_closed_gate_answers_nothing(gate: Gate, api: HfApi) -> None:
 def test_a_refused_request_comes_back_at_once(
     gate: Gate, server: Server, api: HfApi, status: int
 ) -> None:
-    """The library itself would wait for an hour, and ask again."""
+    """The library itself would wait an hour and try again."""
     headers = {"Retry-After": "3600", "RateLimit": '"api";r=0;t=3600'}
     server.replies["/api/models"] = Reply(b"{}", status, headers)
     with gate.for_purpose(PURPOSE), pytest.raises(HubRefused) as caught:
@@ -159,7 +159,7 @@ def test_a_page_on_another_server_gets_no_token(
 
 
 def test_its_session_can_be_closed(gate: Gate, server: Server, api: HfApi) -> None:
-    """It closes its session by itself, when it finds no host."""
+    """The library itself closes its session when it finds no host."""
     server.replies["/api/whoami-v2"] = Reply(b'{"name": "ada"}', headers=JSON)
     with gate.for_purpose(PURPOSE):
         session = get_session()

@@ -1,4 +1,4 @@
-"""Who waits for a connection to open leaves at once; who opened it closes it."""
+"""Cancelling while a connection opens: waiting ends at once, and the connection is closed later."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLAN = ServedPlan("x", "tiny", 512)
 
 
 class Stuck:
-    """Connections open only when they are allowed to, as to a host that does not answer."""
+    """Connections that open only when the test allows it, as if the host did not answer."""
 
     def __init__(self) -> None:
         self.asked, self.allowed = threading.Event(), threading.Event()
@@ -45,7 +45,7 @@ class Stuck:
         return made
 
     def until_closed(self) -> None:
-        """The connection opens now, for nobody."""
+        """Let the connection open, which nobody waits for any more."""
         self.allowed.set()
         for thread in threading.enumerate():
             if thread.name == "hearth-request":

@@ -1,4 +1,4 @@
-"""The sockets that other programs connect to."""
+"""The listening sockets of the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.net.values.serving import LOOPBACK, Address
 
 
 def test_a_connection_sends_at_once_what_is_written() -> None:
-    """With Nagle's algorithm, each reply in two parts took 44 ms instead of a fifth of one."""
+    """With Nagle's algorithm, each reply in two parts took 44 ms instead of 0.2 ms."""
 
     found: list[int] = []
 

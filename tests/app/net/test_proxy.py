@@ -1,4 +1,4 @@
-"""The system's proxy: used for other hosts, never for this computer; and what it can refuse."""
+"""The system's proxy: used for other hosts, never for this computer; and errors of proxies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECURE_HUB = "https://hub.invalid/file"
 
 
 class Proxy(Server):
-    """Answers plain requests itself, and joins tunnels to one server of this computer."""
+    """A proxy that answers plain requests itself and tunnels to one server on this computer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ def _join(left: socket.socket, right: socket.socket) -> None:
 
 @pytest.fixture
 def proxy(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    """Stands in the environment; `gate` has cleared it before."""
+    """Run a proxy and set it in the environment, which `gate` has cleared before."""
     made = Proxy()
     with served(made):
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{made.port}")
@@ -191,7 +191,7 @@ def test_a_proxy_that_inspects_is_told_as_a_certificate(
 def test_a_token_does_not_follow_from_http_to_https(
     gate: Gate, proxy: Proxy, secure: Server, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """httpx2 itself lets it, on the standard ports of one host."""
+    """httpx2 itself would send it, on the standard ports of one host."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     proxy.target = ("127.0.0.1", secure.port)
     proxy.replies[HUB] = Reply(status=301, headers={"Location": SECURE_HUB})

@@ -1,4 +1,4 @@
-"""Clients that are lent for one server, and those over a Unix socket."""
+"""HTTP clients for a single server, and those over a Unix socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong on the way to a host, met on real sockets, in three parts."""
+"""Connection errors from real sockets, worded in three parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.app.net.conftest import PURPOSE, Reply, Server
 
 
 def met(gate: Gate, url: str, timeout: float = 5.0) -> AppError:
-    """The error of a request, as a person is told it."""
+    """Send a request that fails and return the error for the user."""
     with gate.for_purpose(PURPOSE), pytest.raises(httpx2.HTTPError) as caught:
         gate.client.get(url, timeout=timeout)
     error = as_user_error(caught.value, "hub.example")
@@ -33,7 +33,7 @@ def met(gate: Gate, url: str, timeout: float = 5.0) -> AppError:
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """The address of a server that accepts and never answers."""
+    """Yield the address of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 
@@ -78,7 +78,7 @@ def test_a_certificate_for_another_name(
 def test_a_certificate_that_the_system_trusts(
     gate: Gate, secure: Server, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """localhost is connected to by its address, and its name is checked all the same."""
+    """The client connects to localhost by its address, and checks the name all the same."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     secure.replies["/"] = Reply(b"secure")
     with gate.for_purpose(PURPOSE):

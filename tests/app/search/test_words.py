@@ -1,4 +1,4 @@
-"""From texts to words, from what is typed to a query, and back to places in a text."""
+"""Splitting texts into words, parsing queries, and finding places in a text."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_scripts_without_spaces_are_cut_into_pairs() -> None:
 
 @pytest.mark.parametrize("text", ["aB" * 100_000, "_a" * 100_000, "東" * 100_000, "é" * 100_000])
 def test_a_text_of_one_endless_word_is_no_trap(text: str) -> None:
-    """Not a measurement: what grows with the square of a text would take hours here."""
+    """Work that grows with the square of the text's length would take hours here."""
     began = time.process_time()
     words_of(text)
     snippet(text, parse("zz 京"))

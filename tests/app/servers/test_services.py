@@ -1,4 +1,4 @@
-"""Servers: kept, looked at and lent, over the gate; with a keyring and without one."""
+"""Storing, testing and using servers through the gate, with a keyring and without one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ KEY = "sk-abcdef"
 
 @dataclass
 class Place:
-    """Where a test's servers are kept. offline: whether Hearth is."""
+    """The services that store a test's servers.
+
+    Attributes:
+        offline: Hearth is offline.
+    """
 
     servers: Servers
     ledger: list[LoggedConnection]

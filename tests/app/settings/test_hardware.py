@@ -1,4 +1,4 @@
-"""`hearth hardware`: the devices with what is known of them, and what can be done about one."""
+"""`hearth hardware`: the devices with their facts, and trying and excluding one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CARD = NativeDevice("Vulkan0", "A card", "Vulkan", "gpu", 8 << 30, 7 << 30, "000
 
 @pytest.fixture
 def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A card whose trial ends with another text than the processor's."""
+    """Add a card whose trial ends with a text different from the processor's."""
     said = json.dumps({"result": {"expected": "a", "text": "b", "gap": None}})
     command = (sys.executable, "-c", f"print({said!r})")
     trials = Trials(tmp_path, tmp_path / "model.gguf", command)

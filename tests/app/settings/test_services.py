@@ -1,4 +1,4 @@
-"""Settings that name things are looked at when they are set."""
+"""Checks of settings that name devices, adapters, models and addresses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_device_that_there_is_not() -> None:
         require_usable("devices", "CUDA0, banana", here)
     assert caught.value.what == "There is no device “banana”."
     assert "CUDA1" in caught.value.why
-    require_usable("devices", "CUDA7", tuple)  # where none can be listed, none is refused
+    require_usable("devices", "CUDA7", tuple)  # if no devices can be listed, none is refused
 
 
 def test_adapters_are_folders_that_hold_one(tmp_path: Path) -> None:

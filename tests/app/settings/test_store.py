@@ -1,4 +1,4 @@
-"""The settings file: whole, readable, and never half written."""
+"""The settings file: complete, readable, and never half written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals end the window's event loop, also on systems that do not wake it for them."""
+"""Signals end the window's event loop, even on systems where they do not wake it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window's state survives, and losing it costs nothing."""
+"""The window's stored state, which may be lost or damaged."""
 
 from __future__ import annotations
 

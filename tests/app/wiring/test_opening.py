@@ -1,4 +1,4 @@
-"""Opening the data folder after something has happened to the chats in it."""
+"""Opening the data folder after the chats were lost or damaged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def empty(path: Path) -> None:
 
 
 def blank(path: Path) -> None:
-    """A file of SQLite's in which nothing is."""
+    """Make an SQLite file that contains nothing."""
     path.unlink()
     with closing(sqlite3.connect(path)) as db:
         db.execute("VACUUM")
@@ -74,7 +74,7 @@ HARMS = [
 
 @pytest.fixture
 def folder(data_dir: Path) -> DataFolder:
-    """With a chat, a copy of that, and a newer copy that is no good."""
+    """Return a folder with a chat, a copy of it, and a newer copy that is unusable."""
     folder = DataFolder(data_dir)
     folder.prepare()
     database = Database(folder.database)

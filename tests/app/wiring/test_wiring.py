@@ -1,4 +1,4 @@
-"""The composition root: what is kept of chats goes with them, and how much may be kept."""
+"""The composition root: purging deleted chats with their KV states, and the limit on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engines.llamacpp.resume import states as resume_states
 
 
 class Kept:
-    """In place of the engine's states of chats."""
+    """A stand-in for the engine's stored states of chats."""
 
     def __init__(self, path: Path, budget_bytes: int) -> None:
         self.path = path
@@ -41,7 +41,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[Kept]:
 
 
 class Clock:
-    """The computer's clock, as far as the store and the trash look at it."""
+    """The clock that the store and the trash read."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -54,7 +54,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def start(folder: DataFolder) -> set[str]:
-    """Start and end; the titles of the chats that are here, those in the trash too."""
+    """Start and close the app; return the titles of all chats, including those in the trash."""
     open_app(folder).close()
     with closing(sqlite3.connect(folder.database)) as database:
         return {row[0] for row in database.execute("SELECT title FROM chats")}

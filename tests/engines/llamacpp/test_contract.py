@@ -34,7 +34,7 @@ class TestLlamaCpp(EngineContract):
 
     @pytest.fixture
     def tooled(self) -> ChatRequest:
-        """It has not the wit to ask by itself."""
+        """Require a call, as the model is too small to call a tool by itself."""
         tool = Tool("clock", "The time", {"type": "object", "properties": {}})
         asked = ask("How late is it?", tools=(tool,), tool_choice="required", max_tokens=120)
         return replace(asked, parallel_tools=False)

@@ -1,4 +1,4 @@
-"""A model whose chat template is like any other until it meets a word in the conversation."""
+"""A model with a chat template that is harmless until it meets a word in the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers with drafts leave everything as answers without would, and say what they did."""
+"""Answers with drafts leave everything as answers without them, and report their drafts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NEXT = "And who can read them?"
 
 
 def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
-    """The events up to the given piece of text; then the user goes away."""
+    """Return the events up to this piece of text; then the user leaves."""
     events: list[Event] = []
     answering = engine.chat(request, CancelToken())
     for event in answering:
@@ -63,7 +63,7 @@ def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list
 
 
 def at_a_stop_string(engine: LlamaCppEngine, request: ChatRequest) -> list[Event]:
-    """The string is from the middle of the answer."""
+    """Return an answer that ends at a string from its own middle."""
     whole = text_of(run(engine, plain(request)))
     engine.chat_model.slots[0].cache.clear()
     return run(engine, replace(request, stop=(whole[len(whole) // 2 :][:4],)))
@@ -144,7 +144,7 @@ def test_what_another_drafter_kept_is_not_taken(
 def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
     load: Load, pairs: dict[str, Pair]
 ) -> None:
-    """Its context changes with the switch; what it holds goes along."""
+    """Its context changes with the switch, and its tokens move along."""
     engine = load(pairs["head"].model, draft_max=3)
     loaded = engine.chat_model
     history, kept, rooms = QUESTION.messages, [], []
@@ -161,7 +161,7 @@ def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
 
 
 def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> None:
-    """What a head missed meanwhile must not make it guess nonsense for ever after."""
+    """Tokens that a head missed meanwhile must not spoil its guesses for ever."""
     run(engine, plain(QUESTION))
     other = ask("How do I delete a chat?", max_tokens=96)
     run(engine, plain(other))
@@ -231,7 +231,7 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     assert guessing is not None
     memory, api = guessing.context.memory, engine.chat_model.native.api
     begins = int(api.llama_memory_seq_pos_min(memory, 0))
-    # Of a sliding layer only what it still looks at is put away.
+    # Only the part of a sliding layer that it still uses is put away.
     assert begins == 0 or kind == "dflash"
 
 
@@ -262,7 +262,7 @@ def test_a_fixed_depth_is_kept(engine: LlamaCppEngine) -> None:
 
 
 def test_text_of_the_prompt_is_copied(load: Load, random_llama: Path) -> None:
-    """A model without MTP that repeats itself drafts from what stands before."""
+    """A model without MTP that repeats itself drafts from its earlier text."""
     engine = load(random_llama)
     request = ask("Repeat. Repeat. Repeat.", max_tokens=96)
     without = run(engine, plain(request))
@@ -339,7 +339,7 @@ def test_branches_other_chats_and_a_new_start_find_a_marked_state_as_it_was(
 def test_a_cancel_within_a_trial_leaves_the_marked_state(
     load: Load, pairs: dict[str, Pair], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """llama.cpp ends the evaluation half done; what was evaluated before is not lost."""
+    """llama.cpp ends the evaluation halfway; the tokens evaluated before are not lost."""
     engine = load(pairs[kind].model, drafter=pairs[kind].drafter)
     loaded = engine.chat_model
     whole = text_of(run(engine, plain(QUESTION)))
@@ -393,8 +393,9 @@ def test_costs_are_measured(
     step: float,
     times: int,
 ) -> None:
-    """Once for each number of threads, and kept; a hopeless curve is never believed at once, and
-    never for good.
+    """They are measured once for each number of threads, and stored.
+
+    A hopeless curve is never trusted at once, and never for good.
     """
     measured: list[Costs] = []
 
@@ -433,7 +434,7 @@ def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:
 
 
 def test_sampling_draws_one_number_for_each_token(load: Load) -> None:
-    """With one seed the stream of a model without near-ties is that of plain decoding."""
+    """With one seed the tokens of a model without near-ties are those of plain decoding."""
     engine = load(STARTER, drafter=STARTER_DRAFTER)
     warm = replace(QUESTION, sampling=Sampling(temperature=0.5, seed=11), max_tokens=48)
     assert text_of(run(engine, plain(warm))) == text_of(run(engine, drafting(warm, 3)))

@@ -1,4 +1,4 @@
-"""What goes to graphics cards, of described models and computers."""
+"""The parts of models that go to graphics cards, for made models and computers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and stages from what vLLM writes; the speeds that are kept; the line of truth."""
+"""Numbers and stages in vLLM's output, the stored speeds, and the line about MTP."""
 
 from __future__ import annotations
 

@@ -122,12 +122,12 @@ class AttachmentStrip(QWidget):
 
     @property
     def has_files(self) -> bool:
-        """Whether there is a file that can be sent, now or after it is read."""
+        """True if there is a file that can be sent, now or after it is read."""
         return any(file.problem is None for file in self._files)
 
     @property
     def is_reading(self) -> bool:
-        """Whether a file is being read."""
+        """True if a file is being read."""
         return any(file.is_being_read for file in self._files)
 
     @property

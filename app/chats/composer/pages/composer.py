@@ -129,7 +129,7 @@ class Composer(QWidget):
 
     @property
     def has_content(self) -> bool:
-        """Whether there is a text or a file to send."""
+        """True if there is a text or a file to send."""
         return bool(self.text.strip()) or self.attached.has_files
 
     def order_tabs(self) -> None:

@@ -46,7 +46,7 @@ class DraftFile:
 
     @property
     def is_being_read(self) -> bool:
-        """Whether the file is being read."""
+        """True if the file is being read."""
         return self.attachment is None and self.problem is None
 
 

@@ -45,7 +45,7 @@ class Highlights(QObject):
 
     @property
     def are_shown(self) -> bool:
-        """Whether hits are highlighted."""
+        """True if hits are highlighted."""
         return self._matcher is not None
 
     def show(self, matcher: Matcher) -> None:

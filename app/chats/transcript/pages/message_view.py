@@ -313,7 +313,7 @@ class MessageView(QWidget):
 
     @property
     def is_edited(self) -> bool:
-        """Whether the user is editing this message."""
+        """True if the user is editing this message."""
         return "editor" in self._parts
 
     def put_editor(self, editor: QWidget | None) -> None:

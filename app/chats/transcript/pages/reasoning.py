@@ -73,7 +73,7 @@ class Reasoning(QWidget):
 
     @property
     def running(self) -> bool:
-        """Whether the model is reasoning."""
+        """True if the model is reasoning."""
         return self._began is not None
 
     def append(self, text: str) -> None:

@@ -54,7 +54,7 @@ class ScrollKeeper(QObject):
 
     @property
     def near_end(self) -> bool:
-        """Whether the area is scrolled to its end, or almost."""
+        """True if the area is scrolled to its end, or almost."""
         return self._bar.value() >= self._bar.maximum() - _END
 
     def go_to_end(self) -> None:

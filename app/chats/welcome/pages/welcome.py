@@ -96,12 +96,12 @@ class Welcome(PartPage):
 
     @property
     def shows_computer(self) -> bool:
-        """Whether the card about this computer is shown."""
+        """True if the card about this computer is shown."""
         return self._first
 
     @property
     def shows_offer(self) -> bool:
-        """Whether a model can be offered."""
+        """True if a model can be offered."""
         return self._first and self._guide
 
     def put_first(self, widget: QWidget) -> None:

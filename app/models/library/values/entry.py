@@ -77,7 +77,7 @@ class ModelEntry:
 
     @property
     def on_server(self) -> bool:
-        """Whether it runs on another server, without any file on this computer."""
+        """True if it runs on another server, without any file on this computer."""
         return self.engine == "remote"
 
     @property

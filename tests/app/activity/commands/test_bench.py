@@ -1,4 +1,4 @@
-"""`hearth bench`: its table, its JSON, its exit statuses."""
+"""`hearth bench`: its table, its JSON and its exit statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of activity: the real window, over requests that were noted."""
+"""The activity page in the real window, with recorded requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board for Grafana: it can be imported, and asks only for what is exported."""
+"""The Grafana dashboard: it can be imported, and queries only metrics that Hearth exports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.services import Services
 BOARD = Path(__file__).parents[4] / "resources" / "grafana" / "hearth.json"
 NAME = re.compile(r"\b(?:vllm|llamacpp|hearth):\w+|\bprocess_\w+")
 AWAY = {"hearth:worker_memory_bytes", "hearth:model_memory_bytes"}
-"""What a scripted engine has not: it has no worker, and no library that holds memory."""
+"""Metrics that a scripted engine lacks: it has no worker, and no library that holds memory."""
 
 
 def board() -> dict[str, Any]:
@@ -36,7 +36,7 @@ def expressions() -> Iterator[str]:
 
 
 def exported(services: Services) -> dict[str, set[str]]:
-    """The names of all samples, with their labels."""
+    """Return the names of all samples, with their labels."""
     entry = services.library.find(STARTER)
     with services.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()) as model:
         list(model.chat(ChatRequest((Message("user", "Hi"),)), CancelToken()))
@@ -80,7 +80,7 @@ def test_all_that_the_page_shows_is_on_the_board() -> None:
 
 
 def test_vllm_s_own_board_finds_all_that_it_asks_for(services: Services) -> None:
-    """The names in vLLM's examples/online_serving/prometheus_grafana/grafana.json, old and new."""
+    """The names are from vLLM's examples/online_serving/prometheus_grafana/grafana.json."""
     of_vllm = {
         "e2e_request_latency_seconds_bucket", "prompt_tokens_total", "generation_tokens_total",
         "time_per_output_token_seconds_bucket", "inter_token_latency_seconds_bucket",
@@ -96,7 +96,10 @@ def test_vllm_s_own_board_finds_all_that_it_asks_for(services: Services) -> None
 
 
 def test_it_has_what_grafana_wants_of_a_board() -> None:
-    """As in https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/"""
+    """Grafana documents the format of dashboards.
+
+    https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/
+    """
     found = board()
     assert found["title"] == "Hearth"
     assert found["schemaVersion"] >= 36

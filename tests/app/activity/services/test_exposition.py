@@ -1,4 +1,4 @@
-"""GET /metrics: real answers, read by the parser of Prometheus' own client."""
+"""GET /metrics: real answers, read by the parser of Prometheus's own client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def samples(text: str) -> list[Sample]:
 
 
 def value(text: str, name: str, model: str, **labels: str) -> float:
-    """The one value of this name and model that has these labels."""
+    """Return the value of the only sample with this name, model and labels."""
     wanted = {"model": model, "model_name": model, **labels}
     [found] = [
         it.value for it in samples(text) if it.name == name and wanted.items() <= it.labels.items()

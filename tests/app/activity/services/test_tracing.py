@@ -1,4 +1,4 @@
-"""Spans on their way to a collector: off at first, without texts, and never in an answer's way."""
+"""Sending spans to a collector: off by default, without texts, and without delaying answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 
 def ask(app: App) -> str:
-    """Ask the real guide; returns its answer."""
+    """Ask the real guide a question and return its answer."""
     _, answer = app.chats.ask(None, QUESTION)
     options = AnswerOptions({"model": STARTER, "temperature": 0.0})
     events = app.answers.write(answer, Settings(), options, lambda _: None, CancelToken())
@@ -85,7 +85,7 @@ def test_what_is_left_is_sent_as_hearth_ends(tmp_path: Path) -> None:
 
 
 def test_a_dead_collector_delays_no_answer(app: App) -> None:
-    """It takes the connection and never says a word; the answers are there all the same."""
+    """The collector accepts the connection and never replies; the answers come all the same."""
     with TraceCollector(hold=threading.Event()) as collector:
         send_to(app, collector.endpoint)
         ask(app)
@@ -154,4 +154,4 @@ def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPat
     asked.wait()
     made.close()
     held.set()
-    made.add(made_record(21.0))  # after the end nothing is taken
+    made.add(made_record(21.0))  # no spans are accepted after the end

@@ -1,4 +1,4 @@
-"""The curves of the last minutes, from the records of requests."""
+"""The activity curves of the last minutes, computed from the records of requests."""
 
 from __future__ import annotations
 

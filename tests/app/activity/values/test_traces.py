@@ -1,4 +1,4 @@
-"""Spans of requests, as OTLP has them."""
+"""Spans of requests in the format of OTLP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hearth clients`: keys for programs, and who asked when."""
+"""`hearth clients`: keys for programs, and the list of their requests."""
 
 from __future__ import annotations
 

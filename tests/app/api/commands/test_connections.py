@@ -1,4 +1,4 @@
-"""`hearth connections` and `--offline`, over a Hub on this computer."""
+"""`hearth connections` and `--offline`, with a Hub on this computer."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_what_goes_to_a_server_on_another_computer_is_listed(
     kind: ServerKind,
     port: int,
 ) -> None:
-    """The other computer is reached through a proxy, which answers for it."""
+    """A proxy on loopback answers in place of the other computer."""
     question = "What is Hearth? " * 40
     with OpenAiServer(kind, context=4096) as server:
         monkeypatch.setenv("http_proxy", server.address)

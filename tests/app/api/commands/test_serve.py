@@ -1,4 +1,4 @@
-"""`hearth serve`, as a process of its own and in this one."""
+"""`hearth serve`, in a process of its own and in this one."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def launched(*words: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str
 
 
 def ended(process: subprocess.Popen[str]) -> str:
-    """End a server; returns what it said to stderr."""
+    """End a server and return its output on stderr."""
     process.terminate()
     return process.communicate(timeout=20)[1]
 
 
 @pytest.fixture
 def serving() -> Iterator[Serving]:
-    """Starts `hearth serve` and reads the line that it prints when it is ready."""
+    """Return a function that starts `hearth serve` and reads the line printed when it is ready."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*words: str, typed: str = "") -> tuple[subprocess.Popen[str], dict[str, Any]]:
@@ -100,14 +100,14 @@ def test_the_token_may_come_from_standard_input_or_a_file(serving: Serving, tmp_
 
 
 def told_in(lines: list[str]) -> tuple[str, str]:
-    """The address and the token of what it has printed for people."""
+    """Return the address and the token from the lines printed for people."""
     (address,) = (it.split()[2].rstrip(";") for it in lines if it.startswith("Listening at "))
     tokens = [it.removeprefix("Token: ").strip() for it in lines if it.startswith("Token: ")]
     return address, tokens[0] if tokens else ""
 
 
 def first_lines(stream: IO[str], last: str) -> list[str]:
-    """The lines up to the one with these words."""
+    """Return the lines up to the first one that contains `last`."""
     lines = []
     for line in stream:
         lines.append(line)
@@ -129,7 +129,7 @@ def test_without_a_keyring_the_token_is_printed_into_a_pipe_or_a_journal() -> No
             said = ended(process)
         assert token not in said
         seen.add(token)
-    assert len(seen) == 2  # it is kept nowhere, so the next start makes another
+    assert len(seen) == 2  # the token is not stored, so the next start makes another
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")

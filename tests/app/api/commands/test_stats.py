@@ -1,4 +1,4 @@
-"""`hearth stats`, asked of a real server on loopback."""
+"""`hearth stats`, asking a real server on loopback."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def served(tmp_path: Path, engine: ScriptedEngine) -> Iterator[App]:
-    """Another Hearth, whose server runs."""
+    """Start another Hearth whose server is running."""
     assert engine.plans == []
     with closing(open_app(DataFolder(tmp_path / "other"))) as app:
         app.api_keys.use_token(TOKEN)

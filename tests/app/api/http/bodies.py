@@ -1,4 +1,4 @@
-"""Bodies of requests for every endpoint, and how each of their fields can be broken."""
+"""Request bodies for every endpoint, and ways to break each of their fields."""
 
 from __future__ import annotations
 
@@ -180,11 +180,11 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     },
     "/detokenize": {"model": "starter", "tokens": [5, 6]},
 }  # fmt: skip
-"""What every field of an endpoint may hold, by its address; behind a #, more of one address."""
+"""A body with every field of each endpoint, by path; a # marks another body of the same path."""
 
 
 def deep(depth: int) -> list[Any]:
-    """An array in an array, and so on."""
+    """Return an array nested this deep."""
     made: list[Any] = []
     for _ in range(depth):
         made = [made]
@@ -195,13 +195,13 @@ VALUES: Final[tuple[Any, ...]] = (
     None, True, "", "x" * 600, -1, 1.5, 10**30, [], [None], [{}], {}, {"type": {}},
     {"type": "no_such_thing"}, deep(40),
 )  # fmt: skip
-"""What a field may hold instead."""
+"""Values to put in place of a field's own."""
 
 LEFT_OUT: Final = object()
 
 
 def broken(body: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a body with each of its parts broken in each way, and a name for that."""
+    """Yield the body with each of its parts broken in each way, and a name for the change."""
     for path in _paths(body):
         for value in (*VALUES, LEFT_OUT):
             made = copy.deepcopy(body)

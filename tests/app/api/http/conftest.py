@@ -1,4 +1,4 @@
-"""A server of Hearth's over a small app, asked over real sockets."""
+"""A server of Hearth with a small app, and helpers that send it requests over real sockets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.serving import Served, serving
 from tests.support.waiting import until
 
 BIG = 40_000_000
-"""Bytes of an answer that no buffer of a system holds."""
+"""Size of an answer that is too large for any buffer of the system, in bytes."""
 
 
 async def health(_: Request) -> Response:
@@ -43,7 +43,7 @@ async def models(request: Request) -> Response:
 
 
 async def chat(request: Request) -> Response:
-    """Tells the length of what came."""
+    """Answer with the length of the request's body."""
     request.state.use.model = "starter"
     request.state.use.prompt_tokens, request.state.use.completion_tokens = 11, 7
     return JSONResponse({"length": len(await request.body())})
@@ -79,13 +79,13 @@ async def slow(request: Request) -> Response:
 
 
 RELEASED = threading.Event()
-"""Lets what `held` holds back go; a test that uses it clears both first."""
+"""Lets `held` answer when set; a test that uses it clears it and `GONE` first."""
 GONE = threading.Event()
-"""The client of `held` has gone."""
+"""Set once the client of `held` has disconnected."""
 
 
 async def held(request: Request) -> Response:
-    """Answers when it is let go, or when its client has gone."""
+    """Answer when released, or when the client has disconnected."""
     while not RELEASED.is_set():
         if await request.is_disconnected():
             GONE.set()
@@ -133,7 +133,7 @@ Serve = Callable[..., Server]
 
 @pytest.fixture
 def serve(keys: ApiKeys) -> Iterator[Serve]:
-    """Starts servers at free ports, and stops them after the test."""
+    """Return a function that starts servers at free ports; stop them after the test."""
     with ExitStack() as ends:
 
         def started(rules: Rules | None = None, **options: Any) -> Server:
@@ -160,7 +160,7 @@ def token(keys: ApiKeys) -> str:
 
 @pytest.fixture
 def served(services: Services) -> Iterator[Served]:  # noqa: F811  the fixture
-    """The API itself, over a scripted engine."""
+    """Serve the API itself with a scripted engine."""
     with serving(services) as served:
         yield served
 
@@ -176,7 +176,7 @@ def connected(server: Server) -> Iterator[socket.socket]:
 
 
 class Reply:
-    """An answer as it came: its status, headers in lower case, and body."""
+    """A received response: its status, headers in lower case, and body."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -199,7 +199,7 @@ def head(
     token: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The head of a request, with the connection's end wanted after it."""
+    """Return the head of a request that asks to close the connection afterwards."""
     told = {"Host": f"127.0.0.1:{port_of(server)}", "Connection": "close"}
     if token:
         told["Authorization"] = f"Bearer {token}"
@@ -210,14 +210,14 @@ def head(
 
 def read_all(connection: socket.socket) -> bytes:
     pieces = []
-    with suppress(ConnectionResetError):  # what came before it counts
+    with suppress(ConnectionResetError):  # the data received before the reset counts
         while piece := connection.recv(65536):
             pieces.append(piece)
     return b"".join(pieces)
 
 
 def read_until(connection: socket.socket, end: bytes) -> Reply:
-    """Read one reply of several on a connection."""
+    """Read one of several replies on a connection."""
     data = b""
     while not data.endswith(end) and (piece := connection.recv(65536)):
         data += piece
@@ -225,10 +225,10 @@ def read_until(connection: socket.socket, end: bytes) -> Reply:
 
 
 def flood(connection: socket.socket, piece: bytes, *, pause_s: float = 0.0) -> None:
-    """Send a piece again and again, until the other side has had enough.
+    """Send a piece again and again until the other side closes the connection.
 
     Args:
-        pause_s: The time between the pieces of a slow client; nothing races it.
+        pause_s: Seconds between the pieces, for a slow client; no other timing depends on it.
     """
     for _ in range(100_000_000 // len(piece)):
         try:
@@ -240,17 +240,17 @@ def flood(connection: socket.socket, piece: bytes, *, pause_s: float = 0.0) -> N
 
 
 def ask(server: Server, *args: Any, body: bytes = b"", **more: Any) -> Reply:
-    """Send one request, and read all that comes back."""
+    """Send one request and read the whole reply."""
     if body:
         more["headers"] = {**(more.get("headers") or {}), "Content-Length": str(len(body))}
     with connected(server) as connection:
-        # It may be refused before all of it was sent.
+        # The server may refuse the request before all of it was sent.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.sendall(head(server, *args, **more) + body)
         return Reply(read_all(connection))
 
 
 def noted(keys: ApiKeys, count: int) -> list[ApiUse]:
-    """The uses, once there are so many: one is noted when its answer has been sent."""
+    """Return the uses once there are this many; each is recorded after its answer was sent."""
     until(lambda: len(keys.uses(100)) >= count)
     return keys.uses(100)

@@ -1,4 +1,4 @@
-"""LoRA adapters of llama.cpp, asked for by their names by another program."""
+"""LoRA adapters of llama.cpp, requested by name by another program."""
 
 from __future__ import annotations
 

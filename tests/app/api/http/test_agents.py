@@ -1,6 +1,6 @@
-"""What the real agents asked in a task of twenty turns, asked again of the server.
+"""Recorded requests of real agents in a task of twenty turns, replayed against the server.
 
-`record` leads them anew; their longer texts are replaced there.
+`tests/support/agents/record.py` runs the agents and replaces their longer texts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_each_turn_is_answered_with_the_next_command(served: Served, recorded: A
 
 
 def test_a_turn_only_adds_to_what_was_told_before(served: Served, recorded: Asked) -> None:
-    """So that a prompt is read once: nothing at its front changes from turn to turn."""
+    """Nothing at the front of a prompt changes from turn to turn, so it is evaluated only once."""
     for path, body in recorded:
         served.post(path, body)
     turns = [it for it in served.engine.requests if shell_of(it)]

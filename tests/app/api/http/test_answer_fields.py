@@ -49,14 +49,18 @@ def ask(served: Served, path: str = "/v1/chat/completions", **fields: Any) -> ht
 
 
 def asked(served: Served, path: str = "/v1/chat/completions", **fields: Any) -> ChatRequest:
-    """Ask with these fields; returns what the engine was asked."""
+    """Send a request with these fields and return the request that reached the engine."""
     answer = ask(served, path, **fields)
     assert answer.status_code == 200, (fields, answer.text)
     return served.engine.requests[-1]
 
 
 def refused(served: Served, path: str = "/v1/chat/completions", **fields: Any) -> tuple[str, str]:
-    """Ask with these fields, which have to be refused; returns the field and the words."""
+    """Send a request with fields that must be refused.
+
+    Returns:
+        The field that the error names, and its message.
+    """
     before = len(served.engine.requests)
     answer = ask(served, path, **fields)
     assert answer.status_code == 400, (fields, answer.text)
@@ -78,7 +82,7 @@ def test_the_table_names_every_field_that_a_request_declares() -> None:
     declared: set[str] = set()
     for kind in (ChatFields, CompletionFields, ResponsesFields, MessagesFields):
         declared |= {field.alias or name for name, field in kind.model_fields.items()}
-    honoured = {*fields_with("honoured"), "thread"}  # which has an error of its own
+    honoured = {*fields_with("honoured"), "thread"}  # it has an error of its own
     assert declared <= honoured
     assert honoured - declared == {"options"}, "it is taken apart before"
 
@@ -233,7 +237,7 @@ CHANGING: list[tuple[str, Any, Any]] = [
     ("vllm_xargs", {"a": 1}, {}),
     ("mcp_servers", [{"url": "http://a"}], []),
 ]
-"""Fields that would change the answer: a value that does, and one that asks for nothing."""
+"""Fields that would change the answer, each with a value that does and one that has no effect."""
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -241,7 +245,7 @@ def test_a_field_that_would_change_the_answer_is_refused_by_name(served: Served,
     for field, value, neutral in CHANGING:
         param, words = refused(served, path, **{field: value})
         assert f"“{field}”" in words
-        if path != "/v1/messages":  # whose errors name no field
+        if path != "/v1/messages":  # its errors name no field
             assert param == field
         answer = ask(served, path, **{field: neutral})
         assert answer.status_code == 200, answer.text
@@ -434,7 +438,7 @@ def test_an_address_may_have_slashes_too_many(served: Served) -> None:
     assert served.get("//health").status_code == 200
 
 
-# What was said before
+# The conversation so far
 
 
 def test_arguments_may_be_the_value_that_they_stand_for(served: Served) -> None:

@@ -1,4 +1,4 @@
-"""A whole Hearth with its starter model, asked by many, and badly, while it answers somebody."""
+"""A whole Hearth with its starter model under many bad requests while it writes an answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.app.api.http.conftest import Reply, noted, read_all
 
 QUESTION = "What is Hearth?"
 LONG_S = 25.0
-"""The processor time that an answer may take beside what others have left behind, in seconds."""
+"""Limit for the processor time of an answer after many clients have disconnected, in seconds."""
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def client_of(hearth: App) -> openai.OpenAI:
 
 
 def ask(client: openai.OpenAI) -> str:
-    """Ask for a short answer; returns why it ended."""
+    """Request a short answer and return its finish reason."""
     answer = client.chat.completions.create(
         model="starter", messages=[{"role": "user", "content": QUESTION}], max_tokens=8
     )
@@ -52,7 +52,14 @@ def ask(client: openai.OpenAI) -> str:
 
 
 def post(hearth: App, path: str, body: bytes, *, read: int = 0) -> Reply:
-    """Send a body as it is. read: bytes after which the client goes; 0 reads all."""
+    """Send a body unchanged.
+
+    Args:
+        hearth: The app whose server is asked.
+        path: The endpoint.
+        body: The bytes of the body.
+        read: Number of bytes to read before the client disconnects; 0 reads the whole reply.
+    """
     port = int(hearth.server.status.url.rpartition(":")[2])
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n"
@@ -121,7 +128,7 @@ BAD = NO_REQUESTS | {
 
 MILLIONS = "a word " * 1_500_000
 SOON_S = 4.0
-"""The processor time of refusing such a prompt; to tokenise it takes over ten seconds."""
+"""Limit for the processor time of refusing such a prompt; tokenising it takes over ten seconds."""
 
 
 @pytest.mark.parametrize(

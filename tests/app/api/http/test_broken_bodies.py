@@ -1,4 +1,4 @@
-"""Every field of every endpoint, broken in every way: a client's mistake is never a bug of ours."""
+"""Every field of every endpoint, broken in every way: a client's mistake never causes a crash."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_broken_field_is_refused_with_a_reason(
                 wrong[name] = reply.status_code, said
 
         with ThreadPoolExecutor(8) as threads:
-            each = None if exhaustive else 4  # of 15 ways, so that each field meets another four
+            each = None if exhaustive else 4  # of 15 ways, so each field gets a different four
             list(threads.map(ask, islice(broken(BODIES[endpoint]), 0, None, each)))
     assert wrong == {}
 
@@ -42,7 +42,7 @@ def test_every_body_is_taken_where_nothing_in_it_is_broken(served: Served) -> No
     served.engine.says = {"sees": True, "hears": True}
     for endpoint, body in BODIES.items():
         reply = served.post(endpoint.partition("#")[0], body)
-        known = endpoint != "/v1/responses#format"  # its item is named by an id that nobody gave
+        known = endpoint != "/v1/responses#format"  # its item has an id that was never given out
         assert (reply.status_code == 200) is known, (endpoint, reply.text)
 
 

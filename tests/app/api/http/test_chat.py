@@ -1,4 +1,4 @@
-"""OpenAI's client at the server: chat completions and completions."""
+"""Chat completions and completions of the server, with OpenAI's client."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WRITTEN = (
     ToolCallDelta(0, "weather", "c1", '"Ulm"}'),
     ToolCall("weather", '{"town": "Ulm"}', "c1"),
 )
-"""A call as the engines write it: in pieces, then the whole of it."""
+"""A tool call as the engines send it: in pieces, then whole."""
 
 
 @pytest.fixture
@@ -475,7 +475,7 @@ def test_a_client_that_goes_ends_its_answer_alone(served: Served, client: openai
         json={"model": "starter", "messages": [{"role": "user", "content": "Hi"}], "stream": True},
     ) as stream:
         next(stream.iter_lines())
-    # The engine gives one answer at a time: the next comes once the first has ended.
+    # The engine writes one answer at a time: the next begins once the first has ended.
     served.engine.hold = None
     answer = client.chat.completions.create(
         model="starter", messages=[{"role": "user", "content": "Hi"}], timeout=20

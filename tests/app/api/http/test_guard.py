@@ -1,4 +1,4 @@
-"""What the guard lets through, and what it refuses: attacked over real sockets."""
+"""Requests that the guard lets through and requests that it refuses, over real sockets."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_body_where_none_belongs_is_not_read(server: Server) -> None:
 def test_a_name_that_leads_here_from_elsewhere_is_refused(
     server: Server, token: str, host: str
 ) -> None:
-    """DNS rebinding: a page of attacker.example has its name lead to 127.0.0.1, and asks it."""
+    """DNS rebinding: attacker.example points its own name at 127.0.0.1 and asks there."""
     sent_to = host.format(port=port_of(server))
     reply = ask(server, token=token, headers={"Host": sent_to})
     assert (reply.status, reply.code) == (421, "wrong_host")
@@ -354,7 +354,7 @@ def test_a_mistake_of_ours_ends_one_request_in_the_protocols_own_words(
     [
         ("http://127.0.0.1:{port}/v1/models", 200),
         ("HTTP://localhost:{port}/v1/models?limit=1", 200),
-        ("http://127.0.0.1:{port}", 401),  # the page at “/”, which is not there without a key
+        ("http://127.0.0.1:{port}", 401),  # the page at “/”, which needs a key
         ("http://127.0.0.1:{port}/health", 200),
         ("http://attacker.example/v1/models", 404),
         ("http://127.0.0.1:1/v1/models", 404),

@@ -1,4 +1,4 @@
-"""Pictures, sounds and files in requests: from real clients, into what the engine is asked."""
+"""Pictures, sounds and files in requests: from real clients to the request for the engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def url_of(data: bytes, kind: str = "image/png") -> str:
 
 @pytest.fixture
 def seeing(served: Served) -> Served:
-    """The engine's model takes pictures and sounds."""
+    """Give the engine a model that takes pictures and sounds."""
     served.engine.says = {"sees": True, "hears": True}
     served.post("/v1/chat/completions", {"model": "starter", **HI})
     return served
@@ -62,7 +62,7 @@ def last(served: Served) -> Message:
 
 
 def with_marks(message: Message) -> str:
-    """The text with a mark where each picture or sound stands."""
+    """Return the text with a mark at the place of each picture or sound."""
     text = message.text
     for medium in reversed(message.media):
         text = f"{text[: medium.at]}<{medium.kind}>{text[medium.at :]}"
@@ -302,7 +302,7 @@ def test_thousands_of_pictures_are_refused_and_thousands_of_texts_are_not(
 
 
 class Counting:
-    """A reader that notes what it reads."""
+    """A reader that records the data it reads."""
 
     def __init__(self) -> None:
         self.read: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Anthropic's client at the server: messages and the count of their tokens."""
+"""Messages and their token counts of the server, with Anthropic's client."""
 
 from __future__ import annotations
 

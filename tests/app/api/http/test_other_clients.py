@@ -1,7 +1,8 @@
-"""What clients send that are not led here themselves, as they send it, but for longer texts.
+"""Requests of clients that the tests do not run themselves, copied with their longer texts cut.
 
-Vercel's AI SDK 6.0 with @ai-sdk/openai 3.0, @anthropic-ai/sdk 1.14 (Node), openai 7.57 (Node),
-LangChain's OpenAI 1.7, and what clients in other languages do that write a null for each field.
+They are those of Vercel's AI SDK 6.0 with @ai-sdk/openai 3.0, @anthropic-ai/sdk 1.14 (Node),
+openai 7.57 (Node) and LangChain's OpenAI 1.7, and of clients in other languages that write a
+null for each field.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def claude(served: Served) -> Iterator[anthropic.Anthropic]:
 
 
 def ai_sdk(*items: Any) -> dict[str, Any]:
-    """A step of the AI SDK's, whose default is that a server stores what it answers."""
+    """Return a step of the AI SDK, which by default assumes that a server stores its answers."""
     parameters = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -49,7 +50,7 @@ def ai_sdk(*items: Any) -> dict[str, Any]:
 
 
 def step(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the AI SDK sends for an answer's items: thoughts and texts by their ids, calls whole."""
+    """Return the items as the AI SDK sends them back: calls whole, others as references."""
     sent = []
     for item in output:
         if item["type"] == "function_call":
@@ -98,7 +99,7 @@ def test_what_shall_not_be_stored_is_not_remembered(served: Served) -> None:
 def test_a_tool_runner_that_would_have_its_thread_kept_sends_all_of_it(
     served: Served, claude: anthropic.Anthropic
 ) -> None:
-    """Anthropic's tool runners send only what is new, unless a server says that it keeps none."""
+    """Anthropic's tool runners send only new messages, unless a server says it stores none."""
 
     @beta_tool
     def weather(town: str) -> str:
@@ -200,7 +201,7 @@ def test_functions_of_old_clients_are_not_dropped_silently(served: Served) -> No
 
 
 def test_several_prompts_are_answered_one_after_the_other(served: Served) -> None:
-    """As LangChain's `OpenAI.batch` sends them."""
+    """LangChain's `OpenAI.batch` sends several prompts in one request."""
     body = {"model": "starter", "prompt": ["One", "Two"], "n": 2, "max_tokens": 256}
     answer = served.post("/v1/completions", body).json()
     assert [(it["index"], it["text"]) for it in answer["choices"]] == [
@@ -298,7 +299,7 @@ def test_a_field_that_is_null_is_not_there(served: Served, path: str, body: Any)
     ],
 )
 def test_half_a_character_is_replaced(served: Served, path: str, head: bytes, half: bytes) -> None:
-    """JavaScript cuts texts by UTF-16, and so through the middle of an emoji."""
+    """JavaScript cuts strings by UTF-16 units, and so can cut an emoji in half."""
     whole = b"\\ud83d\\ude00"
     body = b'{"model": "starter", ' + head + b"Hi " + whole + half + b'"}]}'
     answer = httpx2.post(served.url + path, content=body, timeout=30)

@@ -1,4 +1,4 @@
-"""Prompts that do not fit: every endpoint says so in the words that its clients look for."""
+"""Prompts that do not fit: every endpoint answers with the words that its clients look for."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_openais_words(hearth: App, stream: bool) -> None:
         assert error["param"] == field
         context, asked, prompt, kept = numbers(error["message"], OPENAI)
         assert asked == prompt + kept > context
-        assert "prompt is too long" in error["message"]  # some clients know this alone
+        assert "prompt is too long" in error["message"]  # some clients recognise only this phrase
 
 
 def test_those_of_responses(hearth: App) -> None:

@@ -1,4 +1,4 @@
-"""OpenAI's client goes on from responses, gets them, lists their input and deletes them."""
+"""Continuing, fetching and deleting responses and listing their input, with OpenAI's client."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ask(client: openai.OpenAI, said: Any = "Hi", **more: Any) -> Any:
 
 
 def told(served: Served) -> list[tuple[str, str]]:
-    """What the model was asked last: roles and texts."""
+    """Return the roles and texts of the last request to the model."""
     return [(it.role, it.text) for it in served.engine.requests[-1].messages]
 
 
@@ -82,7 +82,7 @@ def test_a_response_is_gone_on_from(served: Served, client: openai.OpenAI, strea
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_tools_result_finds_its_call(served: Served, client: openai.OpenAI, stream: bool) -> None:
-    """As LangChain and OpenAI's Agents SDKs go on: with what is new alone."""
+    """LangChain and OpenAI's Agents SDKs continue a response by sending only the new items."""
     served.engine.pieces = ("Let me see.", ToolCall("weather", '{"town": "Ulm"}', "call_1"))
     first = ask(client, "Weather?", tools=[WEATHER], stream=stream)
     if stream:
@@ -168,7 +168,7 @@ def test_what_is_deleted_is_gone_with_its_items(served: Served, client: openai.O
 def test_what_went_on_from_a_deleted_response_is_not_gone_on_from(
     served: Served, client: openai.OpenAI
 ) -> None:
-    """Its conversation would have a hole: the model would answer something else than was said."""
+    """The conversation would have a gap, and the model would continue a different one."""
     first = ask(client, "One")
     second = ask(client, "Two", previous_response_id=first.id)
     third = ask(client, "Three", previous_response_id=second.id)
@@ -197,7 +197,7 @@ def test_an_unknown_response_is_refused_in_openais_words(
     assert len(error["message"]) < 600
     assert not served.engine.requests
     if id_ == "..":
-        return  # no client sends it: such a path leads elsewhere
+        return  # no client sends this: such a path leads elsewhere
     for gone in (client.responses.retrieve, client.responses.delete):
         with pytest.raises(openai.NotFoundError) as missed:
             gone(id_)
@@ -275,7 +275,7 @@ def test_a_cancelled_response_is_not_gone_on_from(served: Served, client: openai
 
 
 def test_a_response_that_was_cut_off_is_gone_on_from(served: Served, client: openai.OpenAI) -> None:
-    """OpenAI keeps those as well."""
+    """OpenAI lets clients continue such responses as well."""
     served.engine.finish = "length"
     cut = ask(client, "Hi")
     assert cut.status == "incomplete"
@@ -294,7 +294,7 @@ def test_nothing_of_it_is_on_disk(served: Served, client: openai.OpenAI, tmp_pat
 
 def test_what_is_used_no_more_is_forgotten(served: Served, client: openai.OpenAI) -> None:
     used, left = ask(client, "Used"), ask(client, "Left")
-    # Items of other servers' tools tell a model nothing, and are items all the same.
+    # Calls of other servers' tools do not reach the model, but they are stored as items.
     large: Any = {"type": "web_search_call", "id": "ws_1", "query": "x" * 20_000_000}
     for _ in range(4):
         ask(client, [large, {"role": "user", "content": "Hi"}])
@@ -320,7 +320,7 @@ def response(number: int, previous: str | None = None, text: str = "") -> dict[s
 
 
 def keep_chain(recent: RecentResponses, length: int, text: str) -> str:
-    """Keep responses that go on from one another; returns the last one's id."""
+    """Store a chain of responses, each continuing the one before, and return the last one's id."""
     client, previous = recent.of(""), None
     for number in range(length):
         made = response(number, previous, text)
@@ -376,7 +376,7 @@ def test_many_threads_keep_find_and_forget() -> None:
             made = response(thread * 1000 + number, text="x" * 500)
             client.store_response(made, "[]")
             client.store_item(made["output"][0])
-            # Another thread may have pushed it out already.
+            # Another thread may have evicted it already.
             with suppress(ResponseNotFound, PreviousResponseNotFound):
                 if number % 3:
                     client.conversation(made["id"])

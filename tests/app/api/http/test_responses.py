@@ -1,4 +1,4 @@
-"""OpenAI's client at the server: responses."""
+"""Responses of the server, with OpenAI's client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas and grammars of clients, in a whole Hearth with its starter model."""
+"""Schemas and grammars from clients, in a whole Hearth with its starter model."""
 
 from __future__ import annotations
 

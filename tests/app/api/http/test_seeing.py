@@ -1,4 +1,4 @@
-"""A model with a projector, in this process, is sent pictures by real clients."""
+"""Pictures from real clients for a model with a projector in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server's start and end, and how long it waits for connections: over real sockets."""
+"""Starting and stopping the server, and how long it waits for connections, over real sockets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from tests.support.waiting import until
 
 
 def wait_for_head_s(server: Server) -> None:
-    """Wait until a head that began before this would have taken `HEAD_S`."""
+    """Wait for `HEAD_S`, so that any unfinished head that began before this call has timed out."""
     with connected(server) as silent:
         assert read_all(silent) == b""
 
@@ -170,7 +170,7 @@ def test_a_head_that_does_not_arrive_ends_its_connection(
 def test_a_head_that_trickles_ends_its_connection(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Slowloris: each byte comes within any idle time."""
+    """Slowloris: each byte arrives before the idle timeout ends."""
     monkeypatch.setattr(PatientProtocol, "HEAD_S", 0.5)
     with connected(serve()) as connection:
         connection.sendall(b"GET /v1/models HTTP/1.1\r\n")
@@ -222,7 +222,7 @@ def test_a_reader_that_takes_nothing_is_left(
     with monkeypatch.context() as hurried, connected(server) as connection:
         hurried.setattr(PatientProtocol, "STALL_S", 0.5)
         connection.sendall(head(server, "/v1/embeddings", method="POST", token=token))
-        noted(keys, 1)  # all of the answer waits to be read
+        noted(keys, 1)  # the whole answer waits to be read
         hurried.setattr(PatientProtocol, "HEAD_S", 0.5)
         wait_for_head_s(server)
         assert len(read_all(connection)) < BIG
@@ -234,7 +234,7 @@ def test_a_reader_that_takes_nothing_is_left(
 def test_who_asks_for_nothing_makes_room_for_who_asks(
     serve: Serve, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A flood of connections that are held open keeps nobody else out."""
+    """Idle connections that are held open in great number do not keep other clients out."""
     monkeypatch.setattr(listening, "CONNECTIONS", 5)
     server = serve()
     with ExitStack() as ends:
@@ -335,7 +335,14 @@ def test_a_server_may_open_a_file_for_each_that_asks(serve: Serve) -> None:
 
 
 def post(server: Server, token: str, target: str, *, last: bool = True) -> bytes:
-    """A whole request. last: the connection is to end behind its answer."""
+    """Return a whole request.
+
+    Args:
+        server: The server, for its port.
+        token: The key.
+        target: The path.
+        last: Close the connection after the answer.
+    """
     headers = {"Content-Length": "2"} | ({} if last else {"Connection": "keep-alive"})
     return head(server, target, method="POST", token=token, headers=headers) + b"{}"
 

@@ -1,4 +1,4 @@
-"""What other programs may have of the models that the window uses."""
+"""How other programs share the models that the window uses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def other(served: Served, tmp_path: Path) -> ModelEntry:
 
 
 def use(served: Served, entry: ModelEntry, options: LoadOptions = LoadOptions()) -> None:  # noqa: B008
-    """As the window does."""
+    """Load the model as the window does."""
     runtime = served.services.runtime
     runtime.lease(entry, options, lambda _: None, CancelToken()).close()
 
@@ -137,7 +137,7 @@ def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: 
 
 
 def test_a_key_for_some_models_hears_nothing_of_others(served: Served, tmp_path: Path) -> None:
-    """Of no address, in no figure and in no error."""
+    """No endpoint, metric or error names one of them."""
     other = served.services.library.add(write_random_llama(tmp_path / "confidential.gguf"))
     _, secret = served.keys.add("editor", ("starter",))
     key = secret.reveal()
@@ -172,7 +172,7 @@ def test_a_key_for_some_models_hears_nothing_of_others(served: Served, tmp_path:
     metrics = replies[0].text
     assert 'model="starter"' in metrics
     assert "process_resident_memory_bytes" not in metrics
-    assert replies[8].status_code == 503  # the window's model is in the way, and has no name here
+    assert replies[8].status_code == 503  # the window's model is in the way, and is not named here
     assert replies[8].json()["error"]["code"] == "model_busy"
 
 

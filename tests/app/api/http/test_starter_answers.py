@@ -1,4 +1,4 @@
-"""The starter model itself behind the API: what clients of other servers ask of it."""
+"""The starter model itself behind the API, with the request fields of other servers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def claude(hearth: App) -> Iterator[anthropic.Anthropic]:
 
 
 def said(client: openai.OpenAI, **extra: Any) -> str:
-    """Ask with fields that the client does not know; returns the answer, which has ended."""
+    """Send fields that the client does not know and return the answer's text."""
     answer = client.chat.completions.create(
         model="starter", messages=QUESTION, max_tokens=100, extra_body=extra
     )
@@ -183,7 +183,7 @@ def test_a_prompt_is_as_likely_as_when_it_was_written(client: openai.OpenAI) -> 
 
 def test_the_prompt_alone_is_judged(client: openai.OpenAI) -> None:
     asked: Any = {"model": "starter", "prompt": "Grüße, €!", "echo": True, "logprobs": 2}
-    for _ in range(2):  # the second time it could have come from the cache
+    for _ in range(2):  # the second answer could come from the cache
         answer = client.completions.create(**asked, max_tokens=0)
         choice = answer.choices[0]
         assert (choice.text, choice.finish_reason) == ("Grüße, €!", "length")
@@ -236,7 +236,7 @@ def test_no_cut_call_comes_as_text(client: openai.OpenAI, exhaustive: bool) -> N
         assert "".join(it.delta.content or "" for it in chunks) == ""
         assert chunks[-1].finish_reason == whole.finish_reason
         calls = whole.message.tool_calls or []
-        for call in calls:  # one may lack its last marker, and nothing else
+        for call in calls:  # a call may lack its end marker, and nothing else
             assert call.type == "function"
             assert json.loads(call.function.arguments)["town"] in {"Bonn", "Ulm"}
         if whole.finish_reason == "length":

@@ -1,4 +1,4 @@
-"""Tokens, vectors and ranks over HTTP, as far as a scripted engine has them."""
+"""Tokenising, embedding and ranking over HTTP, with a scripted engine."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_nothing_to_embed_is_said(served: Served) -> None:
 
 @pytest.fixture
 def engine(served: Served) -> Iterator[RemoteEngine]:
-    """Another Hearth, whose model is on this server."""
+    """Yield an engine of another Hearth whose model is on this server."""
     asked = Asked(httpx2.Client(trust_env=False), served.url)
     engine = RemoteEngine(lambda _: asked)
     plan = ServedPlan("here", "starter")

@@ -1,7 +1,7 @@
-"""A real vLLM behind the API, on the starter's checkpoint: what clients ask, in each protocol.
+"""A real vLLM behind the API with the starter's checkpoint, in each protocol.
 
-One worker answers all of it. What the starter says does not matter here, only that it comes in the
-form that was asked for.
+One worker writes all answers. Their content does not matter here, only that they have the
+requested form.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ pytestmark = [
 ]
 
 LOAD_S = 600.0
-"""Seconds that a start of vLLM may take on a processor that has much else to do."""
+"""Time limit for a start of vLLM on a busy processor, in seconds."""
 QUESTION = "What can you do for me?"
 USER: Any = [{"role": "user", "content": QUESTION}]
 TOWN = {
@@ -73,7 +73,7 @@ def hearth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> None:
-    """Let the server's threads and the worker stay from test to test: `hearth` ends them."""
+    """Let the server's threads and the worker live from test to test: `hearth` ends them."""
 
 
 def model_of(app: App) -> str:
@@ -167,7 +167,7 @@ def test_an_answer_follows_its_schema(client: openai.OpenAI, model: str) -> None
         messages=USER,
         max_tokens=200,
         response_format=wanted,
-        # vLLM lets any number of blanks stand in JSON, and the starter likes line ends.
+        # vLLM allows any number of blanks in JSON, and the starter likes line breaks.
         frequency_penalty=2,
     )
     assert json.loads(answer.choices[0].message.content or "")["town"] in {"Bonn", "Ulm"}
@@ -310,7 +310,7 @@ def test_several_are_answered_at_once_and_one_that_goes_ends_nobody_else(
 
 
 OLDER = {"vllm:time_per_output_token_seconds"}
-"""Told for boards that were made for it; vLLM itself has another name for it by now."""
+"""Metrics exported for dashboards made for their old names; vLLM itself has renamed them."""
 
 
 def test_figures_have_the_names_that_vllm_has(hearth: App) -> None:

@@ -1,4 +1,4 @@
-"""Who may ask the server: its own token, and a key for each client."""
+"""Access to the server: its own token, and a key for each client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one server of a Hearth, run as the settings say: a real one."""
+"""Running the one server of a Hearth according to the settings, with a real server."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_why_it_could_not_start_is_known_until_it_does(
 def test_a_change_that_is_not_safe_ends_what_ran(
     control: ServerControl, settings: Settings
 ) -> None:
-    """It was to run otherwise: whoever asked for encryption is not served without."""
+    """The server stops instead of going on without the encryption that the settings ask for."""
     control.follow(settings)
     status = control.follow(replace(settings, server_expose="network"))
     assert isinstance(status.failure, NotSafe)

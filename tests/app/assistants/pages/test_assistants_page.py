@@ -1,4 +1,4 @@
-"""The page of assistants: making, changing, copying and removing them, and chatting with one."""
+"""The assistants page: making, changing, copying and removing assistants, and chatting with one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompt library: its page, and prompts in a message."""
+"""The page of the prompt library, and inserting prompts into a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assistants, presets and prompts as the window has them."""
+"""The presenter of assistants, presets and prompts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tasks(qtbot: QtBot, database: Database) -> Iterator[Tasks]:
 
 
 def settle(qtbot: QtBot, tasks: Tasks) -> None:
-    """Until all that was handed in is in the database."""
+    """Wait until every queued change is in the database."""
     done: list[object] = []
     tasks.run(lambda: None, done.append, done.append, on=STORE)
     qtbot.waitUntil(lambda: bool(done))

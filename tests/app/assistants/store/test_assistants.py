@@ -1,4 +1,4 @@
-"""Assistants, presets and prompts in a real database, and what a chat has of its own."""
+"""Assistants, presets and prompts in a real database, and the settings of a single chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What assistants and presets set, and the drafts that come with Hearth."""
+"""The settings of assistants and presets, and the suggestions that come with Hearth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables in prompts, finding prompts, and files of them."""
+"""Variables in prompts, finding prompts, and files of prompts."""
 
 from __future__ import annotations
 

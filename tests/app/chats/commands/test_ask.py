@@ -1,4 +1,4 @@
-"""`hearth ask`: its options, and one JSON value whatever happens."""
+"""`hearth ask`: its options, and its output, which is always a single JSON value with --json."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_a_scan_is_told(hearth: Hearth, tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.fixture
 def seeing(tmp_path: Path) -> Path:
-    """A model with its projector beside it."""
+    """Write a model with its projector beside it."""
     folder = tmp_path / "seeing"
     folder.mkdir()
     qwen3vl_projector(folder / "mmproj-model.gguf")

@@ -1,4 +1,4 @@
-"""`hearth chat`: its commands around MTP."""
+"""`hearth chat`: its commands for MTP, piped input and line editing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_off_is_there_when_the_chat_is_opened_again(
 def test_what_is_piped_in_is_answered_as_it_comes(
     hearth: Hearth, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever writes into the pipe may wait for an answer before the next question."""
+    """A program that writes into the pipe may wait for an answer before it asks again."""
     reads, writes = os.pipe()
     before: list[int] = []
 
@@ -102,7 +102,7 @@ def test_a_command_that_fails_does_not_end_what_is_piped_in(
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of this kind is not there on Windows")
 def test_a_typed_line_is_edited_recalled_and_completed(data_dir: Path) -> None:
-    """At a real terminal: arrows, the history, Tab, lines that are pasted, Ctrl-C and Ctrl-D."""
+    """At a real terminal: arrows, the history, Tab, pasted lines, Ctrl-C and Ctrl-D."""
     import pty
 
     ours, theirs = pty.openpty()
@@ -110,7 +110,7 @@ def test_a_typed_line_is_edited_recalled_and_completed(data_dir: Path) -> None:
     environment = os.environ | {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
     shown = bytearray()
 
-    ready = b"\x1b[?2004h"  # for what is pasted, so also for what is typed
+    ready = b"\x1b[?2004h"  # turns on bracketed paste, so typing works by then too
 
     def type_until(keys: bytes, *wanted: bytes) -> None:
         del shown[:]

@@ -1,4 +1,4 @@
-"""Deleted chats lose what an engine kept of them; those deleted long ago go for good."""
+"""Deleting chats: the engine discards their state, and old deleted chats are purged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking and answering in the window, with real key presses."""
+"""The chat page: sending, stopping and continuing, with real key presses."""
 
 from __future__ import annotations
 

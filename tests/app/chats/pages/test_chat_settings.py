@@ -1,4 +1,4 @@
-"""The panel of a chat's own settings, and the model that a chat has."""
+"""The panel with a chat's own settings, and the chat's model."""
 
 from __future__ import annotations
 

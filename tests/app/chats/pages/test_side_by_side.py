@@ -1,4 +1,4 @@
-"""A chat whose answer waits for its turn says so and why, and can be stopped by itself."""
+"""Several chats at once: a waiting answer shows the reason and can be stopped by itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.window import Ui, part
 
 
 def progress(ui: Ui) -> str:
-    """What is said in place of an answer's first word, without the dots that move."""
+    """Return the text shown before an answer's first word, without the moving dots."""
     return part(ui.last, QLabel, "progressText").text().rstrip(" ·")
 
 

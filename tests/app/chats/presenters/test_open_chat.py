@@ -1,4 +1,4 @@
-"""The chat that a page shows: who is told when, and whose settings are changed."""
+"""The chat shown on a page: its signals, and changes of its settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.services import Services
 
 
 class Watched:
-    """An open chat, and its signals in the order in which they came."""
+    """An open chat and a list of its signals in order."""
 
     def __init__(self, services: Services, tasks: Tasks, folder: Path) -> None:
         database = services.database

@@ -1,4 +1,4 @@
-"""Searching from the window: in the background, the last question only, always in step."""
+"""Searching from the window: in the background, only the last query, always up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offline switch, and the page that shows what has left this computer."""
+"""The offline switch, and the page that lists this computer's connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collections for the window, over real files, a real index and a real embedding model."""
+"""The presenter of collections, with real files, a real index and a real embedding model."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def only(collections: Collections) -> CollectionState:
 
 
 def made(qtbot: QtBot, collections: Collections, folder: Path) -> str:
-    """Make a collection of a folder and wait until it is read; returns its id."""
+    """Make a collection of a folder, wait until it is read, and return its id."""
     collections.create("Papers", [folder], lambda _: None, unexpected)
     qtbot.waitUntil(lambda: bool(collections.states))
     qtbot.waitUntil(lambda: only(collections).files == 40 and not only(collections).waiting)

@@ -1,4 +1,4 @@
-"""Rankings by words and by meaning become one."""
+"""Merging the rankings by words and by meaning into one."""
 
 from __future__ import annotations
 

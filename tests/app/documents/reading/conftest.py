@@ -1,4 +1,4 @@
-"""Reading files as the app does, in a process that is not this one."""
+"""Reading files in a process of its own, as the app does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Read = Callable[[Path], Document]
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
-    """Read one file after the other in one process: to start one takes longer than most files."""
+    """Yield a function that reads files in one process, which takes long to start."""
     first = tmp_path_factory.mktemp("first") / "a.txt"
     first.write_text("Now the process has started.")
     with closing(DocumentReader().many()) as reader:

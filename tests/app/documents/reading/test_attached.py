@@ -1,4 +1,4 @@
-"""What is attached to an e-mail is read by the readers of its kind, or named as not read."""
+"""E-mail attachments: read by the reader for their kind, or listed as not read."""
 
 from __future__ import annotations
 

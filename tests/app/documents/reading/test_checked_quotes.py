@@ -1,4 +1,4 @@
-"""Quotes are checked against what is read of files: no false one is green, few true are not."""
+"""Checking quotes against files: false quotes are never confirmed, and few true ones are missed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Make = Callable[[Path, Sequence[Sequence[str]], random.Random], Path]
 
 
 def lines_of(sentences: Sequence[str], width: int, rng: random.Random) -> list[str]:
-    """Set sentences in lines of so many characters, with words divided and with ligatures."""
+    """Set sentences in lines of at most `width` characters, with hyphens and ligatures."""
     lines, line = [], ""
     for word in " ".join(sentences).split(" "):
         room = width - len(line)
@@ -54,7 +54,7 @@ def two_column_pdf(path: Path, pages: Sequence[Sequence[str]], rng: random.Rando
 
 
 def columns_drawn_by_lines(path: Path, pages: Sequence[Sequence[str]], rng: random.Random) -> Path:
-    """Two columns whose lines are drawn from the left to the right, as some programs do."""
+    """Write a PDF of two columns whose lines are drawn from left to right, as some programs do."""
     contents = []
     for page in pages:
         lines = lines_of(page, 42, rng)
@@ -72,7 +72,7 @@ def one_line(line: str, left: int, height: int) -> bytes:
 
 
 def word_document(path: Path, pages: Sequence[Sequence[str]], _rng: random.Random) -> Path:
-    """A document with a heading for each page, and with words in several runs and in tables."""
+    """Write a document with a heading for each page."""
     body = ""
     for number, page in enumerate(pages, 1):
         body += paragraph(f"Part {number}", "berschrift1")
@@ -92,7 +92,7 @@ FILES: dict[str, Make] = {
 def made(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[AttachedFile, list[list[str]]]:
-    """A file that was read, and what was written into it."""
+    """Return a file that was read, and the sentences written on each of its pages."""
     rng = random.Random(request.param)
     pages = made_pages(rng, COUNT)
     path = FILES[request.param](tmp_path_factory.mktemp("made") / request.param, pages, rng)

@@ -1,4 +1,4 @@
-"""Text that was drawn across columns is read one column after the other; tables by their rows."""
+"""Reading text drawn across columns one column after the other, and tables row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def line(text: str, left: int, height: int, size: int = 11) -> bytes:
 
 
 def across() -> bytes:
-    """Both columns, each of its lines beside one of the other."""
+    """Return both columns, drawn line by line across the page."""
     rows = enumerate(zip(LEFT, RIGHT, strict=True))
     return b"".join(
         line(one, 60, 640 - 13 * at) + line(other, 320, 640 - 13 * at) for at, (one, other) in rows
@@ -80,7 +80,7 @@ def test_words_in_such_columns_are_marked_where_they_stand(tmp_path: Path) -> No
 
 
 def test_raised_numbers_are_read_as_such_and_marked(tmp_path: Path) -> None:
-    """Otherwise 10² would be 102, or two numbers."""
+    """Otherwise 10² would be read as 102, or as two numbers."""
     content = (
         b"BT /F 12 Tf 72 700 Td (never above 10) Tj /F 7 Tf 4 Ts (2) Tj /F 12 Tf 0 Ts"
         b" ( kN, withdrawn.) Tj /F 7 Tf 4 Ts (13) Tj /F 12 Tf 0 Ts ( No 14.) Tj ET"

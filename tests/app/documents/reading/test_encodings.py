@@ -1,4 +1,4 @@
-"""Texts in the encodings of the world are read, or refused: never as other words."""
+"""Texts in the world's encodings: each is read correctly or refused."""
 
 # ruff: noqa: RUF001  letters of other scripts are meant as such
 
@@ -69,7 +69,7 @@ def test_a_text_whose_letters_cannot_be_told_is_refused(
 def test_a_page_of_html_is_read_as_it_declares(
     read: Read, tmp_path: Path, language: str, name: str
 ) -> None:
-    """Under the name of the smaller alphabet programs write the larger one."""
+    """Programs write characters of the larger alphabet under the name of the smaller one."""
     text = "镕" if language == "zh" else "①"
     page = f'<html><head><meta charset="{name}"></head><body>{text}</body></html>'
     (tmp_path / "a.html").write_bytes(page.encode({"zh": "gbk", "ja": "cp932"}[language]))

@@ -1,4 +1,4 @@
-"""Text whose meaning lies in markup is read with it: powers, indices, fractions, roots."""
+"""Reading formulas with their markup: powers, indices, fractions and roots."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_mathml_keeps_its_meaning(
 
 
 def test_a_formula_that_a_page_draws_as_well_is_read_once(read: Read, tmp_path: Path) -> None:
-    """KaTeX draws 10² as the row of its figures; a picture of a formula has words for it."""
+    """KaTeX also draws 10² as plain figures, and a picture of a formula has an alternative text."""
     math = "<math><msup><mn>10</mn><mn>2</mn></msup></math>"
     page = (
         f'<p><span class="katex"><span class="katex-mathml">{math}</span>'
@@ -215,7 +215,7 @@ def test_raised_and_lowered_words_are_read_as_such(
         (tmp_path / "a.html").write_text(f"<html><p>{before}{inner}{behind}</p>")
         assert read(tmp_path / "a.html").text == shown
     align = RAISED if shift == "raised" else LOWERED
-    pieces = "".join(run(it, align) for it in text)  # as programs write them, in several runs
+    pieces = "".join(run(it, align) for it in text)  # in several runs, as programs write them
     body = f"<w:p>{run(before)}{pieces}{run(behind)}</w:p>"
     assert read(made.docx(tmp_path / "a.docx", body)).text == shown
 

@@ -1,4 +1,4 @@
-"""No file harms the app: what cannot be read ends with a sentence that says why."""
+"""Hostile and unreadable files: each ends with a sentence that gives the reason."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_an_archive_with_a_password_is_named_as_locked(tmp_path: Path) -> None:
     path = made.docx(tmp_path / "a.docx", made.paragraph("Text"))
     data = bytearray(path.read_bytes())
     start = data.index(b"PK\x01\x02")
-    while start >= 0:  # the flag that says so, in each entry of the directory
+    while start >= 0:  # sets the encryption flag in each entry of the directory
         data[start + 8] |= 1
         start = data.find(b"PK\x01\x02", start + 1)
     assert fault_of(written(path, bytes(data))) is Fault.LOCKED
@@ -115,7 +115,7 @@ def test_a_picture_with_bytes_that_are_wrong_ends_with_a_sentence(
 def test_a_picture_with_more_pixels_than_are_read_is_refused_unread(
     tmp_path: Path, form: str
 ) -> None:
-    if form in {"GIF", "BMP"}:  # whose sizes stand where they are declared
+    if form in {"GIF", "BMP"}:  # their sizes stand in the header
         data = bytearray(PICTURES[form])
         place, length = (6, 2) if form == "GIF" else (18, 4)
         for at in (place, place + length):
@@ -168,7 +168,7 @@ def test_entities_that_grow_without_end_are_refused(tmp_path: Path, name: str) -
 
 
 def workbook(path: Path, part: str, content: str) -> Path:
-    """A workbook with one part replaced."""
+    """Write a workbook with one part replaced."""
     book = Workbook()
     book.active.append(["text"])
     book.save(path)
@@ -184,7 +184,7 @@ def test_entities_in_a_workbook_are_refused(tmp_path: Path, part: str) -> None:
 
 
 def add_large(path: Path, name: str, piece: bytes) -> None:
-    """Add an entry of 600 MB to an archive, which takes less than one."""
+    """Add an entry of 600 MB to an archive; compressed, it takes less than one."""
     with (
         zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file,
         file.open(name, "w", force_zip64=True) as part,
@@ -244,7 +244,7 @@ def test_a_pipe_and_a_device_are_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_written_while_it_is_read_is_told(tmp_path: Path) -> None:
-    """Its hash would be that of another text than was read."""
+    """Its hash would belong to another text than the one that was read."""
     path, done = written(tmp_path / "a.txt", b"words\n" * 100_000), threading.Event()
 
     def write() -> None:

@@ -1,4 +1,4 @@
-"""Many documents are read by one process, and a harmful one costs no other."""
+"""Reading many documents in one process; a harmful one affects no other."""
 
 from __future__ import annotations
 

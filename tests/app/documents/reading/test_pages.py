@@ -1,4 +1,4 @@
-"""Pages are drawn by another process, with marks where the words stand, and only there."""
+"""Drawing pages in another process, with marks at the places of the words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def span_of(section: Section, words: str) -> TextSpan:
 
 
 def dark(page: DrawnPage, box: Rectangle) -> int:
-    """How many dark pixels a part of a page has."""
+    """Return the number of dark pixels in a part of a page."""
     left, top, right, bottom = box
     across = range(round(left * page.width), round(right * page.width))
     down = range(round(top * page.height), round(bottom * page.height))
@@ -67,7 +67,7 @@ def test_a_mark_covers_its_words_and_nothing_else(tmp_path: Path) -> None:
     baseline = TOP + LEADING
     assert top * HEIGHT < baseline - 7 < bottom * HEIGHT
     assert bottom * HEIGHT - top * HEIGHT < 1.6 * SIZE
-    assert left * WIDTH == pytest.approx(LEFT + 16.7, abs=1)  # behind “on ” in Helvetica
+    assert left * WIDTH == pytest.approx(LEFT + 16.7, abs=1)  # after “on ” in Helvetica
     assert right * WIDTH == pytest.approx(LEFT + 57.4, abs=2)
     assert dark(page, page.marks[0]) > 50
 

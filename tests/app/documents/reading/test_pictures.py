@@ -1,4 +1,4 @@
-"""Pictures come upright, no larger than engines make use of, and without what their files tell."""
+"""Reading pictures: turned upright, scaled for the engines, and stripped of metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of each kind are read, with the places of their words."""
+"""Reading documents of each kind, with the places of their words."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_html_is_read_as_it_is_shown(read: Read, tmp_path: Path) -> None:
 
 
 def test_what_html_hides_is_not_read(read: Read, tmp_path: Path) -> None:
-    """A reader cannot see it, and a model would obey it."""
+    """A person cannot see it, but a model would obey it."""
     page = (
         '<p>shown</p><div style="display: none">one<div>two</div>three</div>'
         "<p hidden>four<p>seen<br hidden> too</p>"
@@ -191,7 +191,7 @@ def test_a_docx_is_divided_at_its_headings_in_any_language(read: Read, tmp_path:
 
 
 def test_raised_numbers_are_read_as_such(read: Read, tmp_path: Path) -> None:
-    """Otherwise 10² would be 102."""
+    """Otherwise 10² would be read as 102."""
     page = "<p>10<sup>2</sup> kN, 10<sup>-9</sup>, the 4<sup>th</sup></p>"
     assert read(written(tmp_path / "a.html", page)).text == "10² kN, 10⁻⁹, the 4th"
     run = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>2</w:t></w:r>"
@@ -225,7 +225,7 @@ def test_a_formula_without_a_result_is_shown_itself(read: Read, tmp_path: Path) 
     book = Workbook()
     book.active.append(["Summe", "=1+2"])
     book.active.append([5.5])
-    book.active["A2"].number_format = '0.0"%"'  # it looks like a share
+    book.active["A2"].number_format = '0.0"%"'  # looks like a percentage
     book.save(tmp_path / "a.xlsx")
     assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5%"
 
@@ -332,7 +332,7 @@ IMAGE = b"q 612 0 0 792 0 0 cm /I Do Q "
 def test_a_page_that_shows_more_than_its_text_is_told(
     read: Read, tmp_path: Path, content: bytes, is_scanned: bool
 ) -> None:
-    """Scanned, with a stamp on it, or with letters that are drawn; not a blank page or a logo."""
+    """The page is scanned, stamped or lettered with shapes; blank pages and logos do not count."""
     words = made.column(["Words on the first page"], 72, 12)
     document = read(made.pdf_of(tmp_path / "a.pdf", [words, content]))
     assert document.scanned == ((2,) if is_scanned else ())

@@ -1,4 +1,4 @@
-"""A PPTX is read as it is shown: hidden slides, notes and footers are told apart."""
+"""Reading a PPTX: hidden slides, notes and footers are told apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sounds are checked frame by frame, and nothing but what is heard is kept of them."""
+"""Reading sounds: checked frame by frame, and stripped of titles and covers."""
 
 from __future__ import annotations
 

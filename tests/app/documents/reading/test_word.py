@@ -1,4 +1,4 @@
-"""A DOCX is read as it is shown: with its automatic numbers, notes, headers and text boxes."""
+"""Reading a DOCX with its automatic numbers, notes, headers and text boxes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def level(number: int, form: str, text: str, more: str = "", start: str = "1") -
 
 
 def numbering(*lists: str, more: str = "") -> str:
-    """The part with lists 1, 2, …, each defined by its levels."""
+    """Return the numbering part with lists 1, 2 and so on, each defined by its levels."""
     defined = "".join(
         f"<w:abstractNum w:abstractNumId='{at}'>{levels}</w:abstractNum>"
         for at, levels in enumerate(lists, 1)
@@ -94,7 +94,7 @@ def test_letters_go_on_behind_z_as_word_writes_them(read: Read, tmp_path: Path) 
 
 
 def test_a_list_begins_anew_where_it_says_so(read: Read, tmp_path: Path) -> None:
-    """A second use of a list goes on; one with a start of its own does not."""
+    """A second use of a list continues its numbers, unless it has a start of its own."""
     more = (
         "<w:num w:numId='8'><w:abstractNumId w:val='1'/></w:num>"
         "<w:num w:numId='9'><w:abstractNumId w:val='1'/><w:lvlOverride w:ilvl='0'>"
@@ -118,7 +118,7 @@ def test_a_level_may_go_on_behind_higher_ones_and_write_all_in_figures(
 
 
 def test_a_style_numbers_its_paragraphs(read: Read, tmp_path: Path) -> None:
-    """As headings are; a style that is based on another has its list, and its level the style."""
+    """A heading's style numbers it; a style based on another takes over its list."""
     styles = (
         f"<w:styles xmlns:w='{made.W}'>"
         "<w:style w:styleId='H1'><w:name w:val='heading 1'/><w:pPr><w:numPr><w:numId w:val='1'/>"
@@ -191,7 +191,7 @@ def test_notes_stand_in_a_place_of_their_own_with_their_numbers(read: Read, tmp_
 
 
 def test_headers_and_footers_are_read_as_such(read: Read, tmp_path: Path) -> None:
-    """Those of a first page only where it has some of its own."""
+    """A first page's header counts only if the section turns on a different first page."""
 
     def margin(text: str) -> str:
         return f"<w:hdr xmlns:w='{made.W}'>{made.paragraph(text)}</w:hdr>"

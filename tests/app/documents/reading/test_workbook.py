@@ -1,4 +1,4 @@
-"""An XLSX is read as it is shown: numbers in their formats, and what is hidden is said to be."""
+"""Reading an XLSX: numbers in their formats, and hidden parts marked as hidden."""
 
 from __future__ import annotations
 

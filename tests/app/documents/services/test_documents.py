@@ -1,4 +1,4 @@
-"""What others have written is read anew before an engine gets it; photos leave no copies."""
+"""Attached and imported files: read again before an engine gets them; photos leave no copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording from a microphone that a test speaks into: its length, its end, its errors."""
+"""Recording from a made microphone: the length, the end and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECOND = b"\x01\x02" * RATE
 
 @dataclass
 class MadeMicrophone:
-    """Gives these samples as soon as it is open."""
+    """A microphone that delivers these samples as soon as it is opened."""
 
     samples: bytes
     opened_times: int = 0
@@ -74,7 +74,7 @@ def test_silence_of_a_muted_microphone_is_named() -> None:
 
 
 class _Device:
-    """What miniaudio gives for a microphone: sends samples once it is started."""
+    """A stand-in for miniaudio's device that sends one sample when started."""
 
     def __init__(self, **asked: object) -> None:
         self.asked = asked

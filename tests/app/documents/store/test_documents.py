@@ -1,4 +1,4 @@
-"""The text and copies of attached files live and go with their chats."""
+"""The texts and copies of attached files, which are stored and deleted with their chats."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_file_that_has_changed_since_it_was_read_is_not_copied(
 
 
 def test_copies_go_that_no_chat_has(tmp_path: Path, copies: FileCopies) -> None:
-    copies.remove_unused(set())  # there is no folder yet
+    copies.remove_unused(set())  # the folder does not exist yet
     path, digest = written(tmp_path, b"text")
     copies.save(path, digest)
     copies.remove_unused({digest})

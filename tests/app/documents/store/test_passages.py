@@ -1,4 +1,4 @@
-"""Passages are found by the words of a question, in German and English."""
+"""Finding passages by the words of a question, in German, English and other scripts."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_what_many_passages_name_says_little() -> None:
     "question", ["a1" * 50_000, "_a1" * 50_000, "押金" * 50_000, "QX 77 " * 20_000, "กี่" * 50_000]
 )
 def test_an_endless_question_is_no_trap(question: str) -> None:
-    """Not a measurement: what grows with the square of a question would take hours here."""
+    """Work that grows with the square of the question's length would take hours here."""
     everything = list(passages(attached("a.pdf", *PAGES, CHINESE, question).document, 1000))
     began = time.process_time()
     find_passages(everything, question, 5)

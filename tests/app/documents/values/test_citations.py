@@ -1,4 +1,4 @@
-"""Quotes are found where their very words stand, and nowhere else."""
+"""Finding quotes at the place of their exact words, and nowhere else."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SENTENCES = (
 
 
 def made_pages(rng: random.Random, count: int = 40) -> list[list[str]]:
-    """Pages of sentences, each of which is there once."""
+    """Return pages of sentences, each of which occurs only once."""
     return [[made_sentence(rng, page * 10 + at) for at in range(6)] for page in range(count)]
 
 
@@ -58,7 +58,7 @@ def made_sentence(rng: random.Random, number: int) -> str:
 
 
 def printed(sentences: list[str], rng: random.Random) -> str:
-    """Set a page in narrow lines, with words divided at their ends, ligatures and soft hyphens."""
+    """Set a page in narrow lines, with hyphenated words, ligatures and soft hyphens."""
     lines, line = [], ""
     for word in " ".join(sentences).split(" "):
         room = 34 - len(line)
@@ -164,7 +164,7 @@ def test_none_of_500_fabrications_is_found(pages: list[list[str]], book: Attache
         truth = [" ".join(page).replace("“", '"').replace("”", '"') for page in pages]
         stands = [at for at, text in enumerate(truth, 1) if quote in text]
         if stands if kind != "page" else named in stands:
-            continue  # by chance it is true
+            continue  # true by chance
         (citation,) = check.check(f"So „{quote}“ (book.pdf, page {named}).")
         assert citation.verdict != "found", (kind, quote)
         counts[kind] += 1
@@ -296,7 +296,7 @@ def test_a_part_of_a_number_or_unit_is_not_found(quote: str, expected: str) -> N
     ("quote", "expected"),
     [
         ("Adler\tUlm\t12\t345", "found"),
-        ("Ulm 12 345", "not_found"),  # that would be one number
+        ("Ulm 12 345", "not_found"),  # this would be a single number
         ("Adler Ulm 12", "found"),
         ("Bauer Köln 48 1250", "found"),
         ("345 Bauer Köln", "not_found"),
@@ -337,7 +337,7 @@ MARKDOWN = document(
     ],
 )
 def test_what_markdown_hides_does_not_count(quote: str, expected: str) -> None:
-    """An answer is checked as it is read, without the marks that a model copied."""
+    """An answer is checked as its reader sees it, without the markup that a model copied."""
     (citation,) = CitationCheck([MARKDOWN]).check(f"«{quote}»")
     assert citation.verdict == expected
 
@@ -384,7 +384,7 @@ def test_a_quote_with_quotes_in_it_is_checked_as_a_whole(answer: str, expected: 
         ("Page 2\n\n{}", "elsewhere"),
         ("On page 2 it says:\n- {}", "elsewhere"),
         ("Page 1:\n\n{}", "found"),
-        ("{} (Section 4)", "place_unchecked"),  # pages are not counted so
+        ("{} (Section 4)", "place_unchecked"),  # a section is no page number
         ("{} (Section 1, page 2)", "elsewhere"),
         ("{} (Section 2, page 1)", "place_unchecked"),
     ],

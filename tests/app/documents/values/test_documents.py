@@ -1,4 +1,4 @@
-"""What was read from a file goes through JSON and back, and passages are divided."""
+"""Documents as JSON and back, and dividing passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing chats in the window, as its user does it."""
+"""Importing and exporting chats in the window."""
 
 from __future__ import annotations
 

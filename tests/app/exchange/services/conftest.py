@@ -1,4 +1,4 @@
-"""A real store with chats in it."""
+"""A real store that contains chats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Stores:
     citing: Citing
 
     def chat(self, question: str, answer: str, reasoning: str = "") -> str:
-        """Make a chat; returns its id."""
+        """Make a chat of one turn and return its id."""
         _, message = self.chats.ask(None, question)
         self.chats.save_answer(replace(message, text=answer, reasoning=reasoning, state="complete"))
         return message.chat_id

@@ -1,4 +1,4 @@
-"""Damaged files of every program: nothing raises, and what is read is whole and was there."""
+"""Importing damaged files of every program: no error, and no invented or partial chats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ JSON: dict[str, Callable[[], Any]] = {
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Everything in a value, as what holds it and its key or place there."""
+    """Yield the place of everything in a value, as its container and its key or index there."""
     inner = value if isinstance(value, dict) else range(len(value))
     for key in list(inner):
         yield value, key
@@ -52,7 +52,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def spoil(value: Any, chance: random.Random) -> Any:
-    """A few values less, odd, or moved to another place."""
+    """Remove, replace or move a few values."""
     for _ in range(chance.randint(1, 4)):
         every = list(places(value))
         if not every:
@@ -69,7 +69,7 @@ def spoil(value: Any, chance: random.Random) -> Any:
 
 
 def torn(data: bytes, chance: random.Random) -> bytes:
-    """Cut short, with a hole, or with some bytes changed."""
+    """Return the data cut short, with a gap, or with some bytes changed."""
     first, last = sorted(chance.randrange(len(data)) for _ in "ab")
     match chance.randrange(3):
         case 0:

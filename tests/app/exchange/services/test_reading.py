@@ -1,4 +1,4 @@
-"""Files, folders and archives of other programs, whole and damaged, and what comes of them."""
+"""Reading files, folders and archives of other programs, whole and damaged."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def test_a_cancelled_look_reads_no_further(tmp_path: Path) -> None:
 
 
 def with_holes() -> dict[str, bytes]:
-    """Chats of LM Studio as they are after a crash, by the names of their files."""
+    """Return chats of LM Studio with the gaps that a crash leaves, by file name."""
     third = {"versions": [{"type": "singleStep", "role": "user", "content": "And a dog?"}]}
     chats: dict[str, dict[str, Any]] = {}
     for name in (
@@ -358,7 +358,7 @@ def test_each_chat_with_holes_is_read_or_named(tmp_path: Path) -> None:
     (found,) = read(tmp_path)
     named = {
         name: [it for it in found.not_read if it.what.startswith(name)] for name in files
-    }  # by the file
+    }  # grouped by file
     silent = {name.partition(".")[0] for name, lines in named.items() if not lines}
     assert silent == {"whole", "no choice"}
     assert titles(found) == [

@@ -1,4 +1,4 @@
-"""Files made to fill the memory: what they would hold there is refused, what is good is read."""
+"""Files made to fill the memory: oversized parts are refused, and good chats are still read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.suite import sampled
 
 MOST_MB = 900
 GOOD = json.dumps(chatgpt_chat("a", "Good"))
-# Not by `ru_maxrss`, which counts what pytest held before the program began in its process.
+# Not `ru_maxrss`: it counts the memory that pytest's process used before the program began.
 MEASURE = """
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def again(first: str, piece: str, mb: int, last: str = "") -> Iterator[bytes]:
     yield last.encode()
 
 
-# Read whole, what is many objects or lists would take half as much again as MOST_MB, or more.
+# Read as a whole, many objects or lists would take half as much again as MOST_MB, or more.
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     "more than a gigabyte in a string": lambda: again('["', "a", 1400),
     "objects without anything": lambda: again("[", "{},", 70, "{}]"),
@@ -84,7 +84,7 @@ def read(path: Path) -> FileFound:
 
 
 def test_a_large_list_is_read_chat_by_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a whole it would be too much; only the chat that is too much by itself is left out."""
+    """The whole list would be too much; only the chat that is too large by itself is left out."""
     monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values.weight(GOOD))
     chats = [chatgpt_chat(f"c{at}", f"Chat {at}") for at in range(30)]
     chats[7]["mapping"]["odd"] = {"children": [[]] * 9000}

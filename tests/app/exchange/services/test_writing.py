@@ -1,4 +1,4 @@
-"""Chats as files: all of them or none, with names that every system takes."""
+"""Writing chats as files: all of them or none, under names that every system allows."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_pdf_has_words_and_numbers_on_its_pages(
 
 @pytest.fixture
 def palette(qapp: QApplication) -> Iterator[Callable[[Theme], None]]:
-    """Gives the window another theme until the test ends."""
+    """Yield a function that changes the theme until the test ends."""
     usual = qapp.palette()
     yield lambda theme: qapp.setPalette(palette_of(theme))
     qapp.setPalette(usual)

@@ -1,4 +1,4 @@
-"""Whole chats from elsewhere in a real database."""
+"""Importing whole chats into a real database."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_hearths_own_export_comes_back_without_loss(database: Database, tmp_path
     assert there.messages(chat.id) == messages
     assert replace(there.chat(chat.id), folder_id=None) == chat
     assert ImportStore(database).add([read]).known == (chat.id,)
-    # Its messages are those of another chat here: they get ids of their own.
+    # The messages belong to another chat here, so the import gives them new ids.
     twin = replace(read, chat=replace(read.chat, id="f" * 32))
     twin = replace(twin, messages=tuple(replace(it, chat_id="f" * 32) for it in twin.messages))
     ImportStore(database).add([twin])

@@ -1,4 +1,4 @@
-"""Pictures that go with messages are shown on the page of an exported chat."""
+"""The pictures of messages on the page of an exported chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is peculiar to exports of ChatGPT: who speaks to whom, marks in texts, and instructions."""
+"""Peculiarities of ChatGPT's exports: messages between model and tools, marks, instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARK = "\ue200cite\ue202turn0search1\ue202turn0search3\ue201"
 
 
 def chat_of(*nodes: dict[str, Any], **more: Any) -> ReadyChat:
-    """A question and what follows, each after the one before it."""
+    """Return a chat of a question and these nodes, each following the one before."""
     names = ["q", *(node["id"] for node in nodes)]
     for above, node in zip(names, nodes, strict=False):
         node["parent"] = above

@@ -1,4 +1,4 @@
-"""What each program's chats become in Hearth: words, branches, times, titles, system prompts."""
+"""Converting each program's chats: words, branches, times, titles and system prompts."""
 
 from __future__ import annotations
 

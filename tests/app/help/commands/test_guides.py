@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 def at_terminal(
     hearth: Hearth, monkeypatch: pytest.MonkeyPatch, *words: str, **environment: str
 ) -> str:
-    """What `hearth` shows at a terminal."""
+    """Return the output of `hearth` at a terminal."""
     shown = Terminal()
     monkeypatch.setattr(sys, "stdout", shown)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -62,7 +62,7 @@ def test_a_guide_is_as_wide_as_the_terminal_and_holds_no_markup(
     lines = capsys.readouterr().out.splitlines()
     assert set(lines[1]) == {"="}
     prose = [line for line in lines if not line.startswith("    ")]
-    # a word that is longer than the terminal, or a table of many columns, cannot be helped
+    # Lines with a long word and tables with many columns may be wider.
     assert columns == 24 or max(map(len, prose)) <= min(columns, 100)
     assert not any(line.startswith(("#", "| ", "```", "![")) for line in prose)
     assert "**" not in "".join(prose)

@@ -1,4 +1,4 @@
-"""What `--help` says: every option has words, and one with a value says what holds without it."""
+"""`--help`: every option has a description, and one with a value names its default."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.support.terminal import Hearth
 
 _PLAIN = {"help", "version"}
 _SAYS = ("default", "otherwise", "by itself", "without --chat", "several times", "only those")
-"""What the value is where the option is left out, or that nothing else holds then."""
+"""Words that name the default, or say that there is none."""
 
 _NEEDED = {"--try", "--off", "--chat", "--grammar", "--folder", "--quote"}
-"""They ask for something; without them nothing is asked."""
+"""Options that request something; without them nothing is requested."""
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:

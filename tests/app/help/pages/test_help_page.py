@@ -1,4 +1,4 @@
-"""The guides in the window, by the keyboard alone where that can be."""
+"""The help page: reading and searching the guides, by keyboard where possible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = [guide.title for guide in Guides(GUIDES).all]
 
 
 def rows(ui: Ui) -> list[str]:
-    """What a screen reader says of each row, from the top."""
+    """Return the accessible names of the rows from top to bottom."""
     QApplication.processEvents()
     found = ui.find(GuideList).findChildren(RowButton)
     return [
@@ -63,7 +63,7 @@ def test_the_keys_open_help_search_and_open_the_place(ui: Ui) -> None:
     page = ui.find(GuidePage)
 
     def place() -> int:
-        """Where the found word stands in what is seen of the page."""
+        """Return the vertical position of the found word in the visible part of the page."""
         return text.viewport().mapTo(page.viewport(), text.cursorRect(found).topLeft()).y()
 
     ui.qtbot.waitUntil(lambda: 0 <= place() < page.viewport().height())

@@ -1,4 +1,4 @@
-"""What Hearth says of itself."""
+"""Hearth's information about itself: versions and parts."""
 
 from __future__ import annotations
 

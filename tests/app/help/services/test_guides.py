@@ -1,4 +1,4 @@
-"""The guides: read from their folder, searched, and linked to each other."""
+"""The guides: reading their folder, searching them, and their links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The licences of what Hearth is made of, from what is installed and from a package's list."""
+"""The licences of Hearth's parts, from the installed packages and from a package's list."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_is_installed_is_listed_and_what_only_the_tests_need_is_not(
     names = {key_of(part.name) for part in parts}
     assert {"pyside6-essentials", "numpy", "llama-cpp-python", "llama-cpp", "inter"} <= names
     assert "pytest" not in names
-    # Three of the lock are for Windows or for a Python in a browser.
+    # Three packages of the lock are for Windows or for a Python in a browser.
     elsewhere = {"colorama", "httpx2-jsfetch", "pywin32-ctypes"}
     assert locked() - names <= elsewhere | {"backports-tarfile", "importlib-metadata", "zipp"} | {
         "lazy-importer", "jeepney", "secretstorage", "cryptography", "cffi", "pycparser",

@@ -1,4 +1,4 @@
-"""Texts that run right to left, in the lines and fields of a window that does not."""
+"""Right-to-left texts in the lines and fields of a left-to-right window."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_line_that_is_cut_ends_where_its_reader_ends(ui: Ui) -> None:
     picture = label.grab().toImage()
     cut = ElidedLabel("…", parent=ui.window)
     dots = cut.fontMetrics().horizontalAdvance("…")
-    # The dots stand low; above them there is nothing, at the left end alone.
+    # The dots stand low; above them only the left end is empty.
     upper = range(4, picture.height() // 2)
     background = picture.pixel(199, 0)
 

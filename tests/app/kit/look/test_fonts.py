@@ -1,4 +1,4 @@
-"""The window is drawn in the fonts that Hearth brings, on every computer."""
+"""Drawing the window in the fonts that Hearth ships."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.settings.values.fields import Settings
 
 
 def drawn(text: str, font: QFont) -> list[QGlyphRun]:
-    """The signs of a text as they are drawn, a run for each face."""
+    """Return the glyphs of a text, a run for each face."""
     layout = QTextLayout(text, font)
     layout.beginLayout()
     layout.createLine()

@@ -1,4 +1,4 @@
-"""The window is German: its own words, Qt's, and the sentences of the layers below."""
+"""The German window: its own words, Qt's, and the sentences of the layers below."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_sentences_are_translated_with_their_values(german: None, english: str, 
 
 
 def test_a_sentence_keeps_its_template_where_it_is_stored(german: None) -> None:
-    """In a database, in a file, in another process, and in an error that hides a key."""
+    """It is stored in databases and files, sent between processes, and part of redacted errors."""
     remember("sk-1234567890abcdef")
     why = N_("It says: {error}.", error="sk-1234567890abcdef")
     error = UserError(N_("“{name}” could not be loaded.", name=N_("{name} chats", name=2)), why, "")

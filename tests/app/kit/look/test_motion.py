@@ -1,4 +1,4 @@
-"""Reduced motion switches off what moves by itself."""
+"""Reduced motion, which switches off animations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit.look.motion import Motion, show_busy
 
 @pytest.fixture
 def motion(qapp: QApplication) -> Iterator[Motion]:
-    qapp.setCursorFlashTime(1000)  # whatever another test has left
+    qapp.setCursorFlashTime(1000)  # another test may have left a different value
     motion = Motion()
     yield motion
     motion.apply("full", system_reduces=True)

@@ -1,4 +1,4 @@
-"""Both themes can be read."""
+"""The contrast and consistency of both themes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAIRS = (
     (r"selection-color: (#\w+)", r"selection-background-color: (#\w+)"),
     (r"placeholder-text-color: (#\w+)", r"background: (#\w+)"),
 )
-"""How a style sheet names what is read and what is behind it."""
+"""Patterns for the colours of a text and of its background in a style sheet."""
 
 READ_ON = {
     "text": (
@@ -59,7 +59,7 @@ EDGED = {
     "use_projector": ("raised",),
     "use_others": ("raised",),
 }
-"""What is no text, but tells where a control is, which one has the focus, or how much it is."""
+"""Colours of edges, focus marks and bars, each with the backgrounds that they lie on."""
 
 every_theme = pytest.mark.parametrize(
     "theme", THEMES, ids=["light", "dark", "high light", "high dark"]
@@ -85,7 +85,7 @@ def test_edges_and_pictures_have_enough_contrast(theme: Theme) -> None:
 
 @every_theme
 def test_what_the_style_sheet_puts_together_can_be_read(qapp: QApplication, theme: Theme) -> None:
-    """Every rule that names both colours, whichever they are."""
+    """This covers every rule that sets both colours."""
     pairs = 0
     for rule in re.findall(r"{([^}]*)}", stylesheet(theme)):
         for text, ground in PAIRS:
@@ -98,7 +98,7 @@ def test_what_the_style_sheet_puts_together_can_be_read(qapp: QApplication, them
 
 @every_theme
 def test_themes_differ_in_colours_alone(qapp: QApplication, theme: Theme) -> None:
-    """So where a page lies is tried in one of them."""
+    """It is therefore enough to test the layout of a page in one theme."""
     colour = re.compile(r"#[0-9a-f]{6}\b")
     for zoom in (1.0, 1.5, 2.0):
         assert colour.sub("", stylesheet(theme, zoom)) == colour.sub("", stylesheet(LIGHT, zoom))
@@ -107,7 +107,7 @@ def test_themes_differ_in_colours_alone(qapp: QApplication, theme: Theme) -> Non
 
 
 def test_no_state_changes_the_font(qapp: QApplication) -> None:
-    """Qt measures a text without its state: what is bold when chosen would be cut."""
+    """Qt measures text without its state, so text that turns bold when chosen would be cut."""
     rules = re.findall(r"([^{}]+){([^}]*)}", stylesheet(LIGHT))
     assert len(rules) > 50
     states = re.compile(r"(?<!:):(checked|selected|hover|pressed|focus|disabled)")

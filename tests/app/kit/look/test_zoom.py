@@ -1,4 +1,4 @@
-"""Zoom makes everything in the window larger or smaller, and undoes it to the pixel."""
+"""Zooming everything in the window, and undoing that to the pixel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.windows import built_window
 
 
 def sizes(root: QWidget) -> dict[str, int]:
-    """Every measure of every widget and layout under one, by where it is."""
+    """Return every measure of a widget and its descendants and their layouts, by place."""
     found = {}
     for at, widget in enumerate([root, *root.findChildren(QWidget)]):
         for name, measure in measures_of(widget).items():
@@ -32,7 +32,7 @@ def sizes(root: QWidget) -> dict[str, int]:
 
 @pytest.mark.parametrize("percent", sampled([60, 80, 150, 200], [60, 200]))
 def test_the_window_comes_back_to_the_pixel(ui: Ui, percent: int) -> None:
-    ui.window.resize(2000, 1600)  # high enough for all that it shows at 100 %
+    ui.window.resize(2000, 1600)  # high enough for its whole content at 100 %
     ui.ask("Hi")
     before, wide = sizes(ui.window.sidebar), ui.window.sidebar.width()
     assert len(before) > 50
@@ -85,7 +85,7 @@ CODE = "Look:\n\n```python\nprint(1)\n```\n\n- one\n- two"
 
 
 def places(window: QWidget) -> list[tuple[str, QRect]]:
-    """Each widget that is seen, and where in the window it is."""
+    """Return each visible widget with its place in the window."""
     seen = [it for it in window.findChildren(QWidget) if it.isVisible()]
     return [
         (it.objectName() or type(it).__name__, QRect(it.mapTo(window, QPoint()), it.size()))

@@ -1,4 +1,4 @@
-"""Only the last piece of work counts."""
+"""Delivering the result of the latest piece of work only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one way off the window's thread."""
+"""Running work off the window's thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A display that is named and not there leads to the terminal, and never ends the process."""
+"""Falling back to the terminal when the named display cannot be reached."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there
 
 
 def hearth(data_dir: Path, *words: str, **names: str) -> subprocess.CompletedProcess[str]:
-    """Run Hearth with these names in the environment and nothing else that chooses a display."""
+    """Run Hearth with no display variables but these."""
     return python(data_dir, "-m", "app", *words, **names)
 
 
@@ -34,7 +34,7 @@ def python(data_dir: Path, *words: str, **names: str) -> subprocess.CompletedPro
 
 
 def chatted(result: subprocess.CompletedProcess[str]) -> bool:
-    """Whether the terminal's chat came, after one line that says why."""
+    """Return True if the chat in the terminal opened, after one line with the reason."""
     said = [line for line in result.stderr.splitlines() if "The window cannot open" in line]
     return result.returncode == 0 and "private AI chat" in result.stdout and len(said) == 1
 
@@ -100,7 +100,7 @@ def test_who_is_refused_by_the_display_chats_in_the_terminal(
 
 
 def guarded(cookie: Path) -> subprocess.Popen[bytes]:
-    """An X server that only takes those who know a secret."""
+    """Start an X server that accepts only clients with a secret."""
     family_wild = b"\xff\xff" + b"\0\0" * 2
     cookie.write_bytes(family_wild + b"\0\x12MIT-MAGIC-COOKIE-1" + b"\0\x10" + os.urandom(16))
     try:
@@ -119,9 +119,9 @@ def _number(server: subprocess.Popen[bytes]) -> int:
 
 
 def test_a_display_that_hangs_is_given_up(data_dir: Path) -> None:
-    """It takes a connection, and says nothing more."""
+    """The display accepts a connection and never replies."""
     with socket.socket(socket.AF_UNIX) as hanging:
-        number = 10_000 + os.getpid() % 50_000  # of no other run of the tests
+        number = 10_000 + os.getpid() % 50_000  # a number that no other test run uses
         hanging.bind(f"\0/tmp/.X11-unix/X{number}")
         hanging.listen()
         began = time.monotonic()
@@ -134,7 +134,7 @@ def test_a_display_that_hangs_is_given_up(data_dir: Path) -> None:
 def tried(
     data_dir: Path, display: str, patience_s: float = PATIENCE_S
 ) -> subprocess.CompletedProcess[str]:
-    """Try a display in a process of its own, which prints the problem."""
+    """Try a display in another process, which prints the problem."""
     text = f"from app.kit.terminal.display import *; print(DisplayTrial({patience_s}).problem())"
     return python(data_dir, "-c", text, DISPLAY=display, QT_QPA_PLATFORM="xcb")
 

@@ -1,4 +1,4 @@
-"""Ctrl-C in the terminal, by real signals."""
+"""Ctrl-C in the terminal, with real signals."""
 
 from __future__ import annotations
 

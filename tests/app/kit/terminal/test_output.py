@@ -1,4 +1,4 @@
-"""What is printed at a terminal, and into a file."""
+"""Printing to a terminal and into a file."""
 
 from __future__ import annotations
 

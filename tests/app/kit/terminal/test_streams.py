@@ -1,4 +1,4 @@
-"""What reaches a terminal gives it no orders; streams that are closed, full or gone are no bugs."""
+"""Terminals get no control sequences, and streams may be closed, full or gone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OBEYED = {"\x1b", "\x07", "\x08", "\x7f", "\x9b", "\x9c", "\x9d", "\u202e", "\u2
 
 
 def run(data_dir: Path, command: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    """A command line of the shell in which `hearth` is the command."""
+    """Run a command line in a shell in which `hearth` is the command."""
     return subprocess.run(
         ["sh", "-c", f'hearth() {{ {sys.executable} -m app "$@"; }}; {command}'],
         input=given,
@@ -47,7 +47,7 @@ def run(data_dir: Path, command: str, given: str = "") -> subprocess.CompletedPr
 
 
 def at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
-    """All that a terminal gets of a program, of standard error too, without a line's progress."""
+    """Return a program's output and errors at a terminal, without progress lines."""
     return all_at_terminal(data_dir, *program, given=given).replace(PROGRESS, "")
 
 
@@ -76,7 +76,7 @@ def all_at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
 
 @pytest.fixture
 def hostile(data_dir: Path) -> str:
-    """A chat whose title and messages are full of orders; its id."""
+    """Store a chat whose title and messages are full of control sequences, and return its id."""
     folder = DataFolder(data_dir)
     folder.prepare()
     database = Database(folder.database)
@@ -251,7 +251,7 @@ def test_a_reader_that_wants_one_line_gets_it_quietly(data_dir: Path) -> None:
 def test_too_little_memory_is_named_as_such(data_dir: Path, megabytes: int) -> None:
     result = run(data_dir, f"ulimit -v {megabytes * 1000}; hearth ask Hello")
     if result.returncode == 128 + signal.SIGSEGV:
-        # CPython itself can crash at one allocation that fails; a little more room avoids that one.
+        # CPython can crash when one certain allocation fails; a little more room avoids that one.
         result = run(data_dir, f"ulimit -v {megabytes * 1000 + 2000}; hearth ask Hello")
     assert result.returncode == 0 or "emory" in result.stderr, result.stderr
     assert "report" not in result.stderr

@@ -1,4 +1,4 @@
-"""What a reader sees of the examples of the CommonMark specification."""
+"""The examples of the CommonMark specification, as a reader sees them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def specification(request: pytest.FixtureRequest) -> list[Example]:
 
 
 def shown(markdown: str) -> str:
-    """The text of the document, without white space."""
+    """Return the text of the document without white space."""
     document = QTextDocument()
     writer = DocumentWriter(document, TextFormats(LIGHT, 14), lambda _code: None, 1.0)
     writer.show(Parser().parse(markdown))
@@ -42,7 +42,7 @@ def shown(markdown: str) -> str:
 
 
 def raw_html(markdown: str) -> list[str]:
-    """The pieces of HTML in a text, which Hearth shows as text."""
+    """Return the pieces of HTML in a text; Hearth shows them as text."""
     tokens = MarkdownIt("commonmark").parse(markdown)
     every = [part for token in tokens for part in (token, *(token.children or []))]
     return [token.content for token in every if token.type in {"html_block", "html_inline"}]
@@ -62,7 +62,7 @@ def test_every_example_without_html_reads_as_its_page(
 
 
 def test_html_is_shown_as_text(qapp: QApplication, specification: list[Example]) -> None:
-    """Every letter of it is there; marks such as * and & between tags still mean something."""
+    """Every letter of the HTML is shown; marks such as * and & between tags keep their meaning."""
     pieces = [(it.markdown, piece) for it in specification for piece in raw_html(it.markdown)]
     lost = [
         (markdown, piece)
@@ -74,12 +74,12 @@ def test_html_is_shown_as_text(qapp: QApplication, specification: list[Example])
 
 
 def _markup(piece: str) -> str:
-    """Without what is markdown inside of it: the address of a link is not seen."""
+    """Remove the addresses of links, which are Markdown within HTML and are not shown."""
     return re.sub(r"\]\(.*?\)|\]\[.*?\]", "", piece)
 
 
 def _holds(text: str, words: list[str]) -> bool:
-    """Whether all words are in a text, in their order."""
+    """Return True if a text contains all words in this order."""
     place = 0
     for word in words:
         for part in filter(None, word.split("_")):

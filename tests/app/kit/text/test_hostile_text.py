@@ -1,4 +1,4 @@
-"""Texts that are made to hang a window, or that are simply far too large."""
+"""Texts that are made to hang a window, or that are far too large."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from app.kit.widgets.icon_button import IconButton
 from app.markdown.parser import Parser
 
 MOST_S = 2.0
-"""Of computing in one turn of the event loop: twenty times what the worst of these needs, and far
-less than what takes a minute."""
+"""Limit of processor time for one turn of the event loop, in seconds.
+
+It is twenty times the worst of these texts, and far below a fault, which takes a minute.
+"""
 
 TEXTS = {
     "a line": "word " * 20_000,
@@ -38,7 +40,7 @@ TEXTS = {
 }
 
 WHOLE = {"a line", "quotations", "lists", "a line of code", "html"}
-"""Those whose every letter is also shown as it is."""
+"""Texts whose every letter is shown unchanged."""
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def view(qapp: QApplication) -> Iterator[MarkdownView]:
 
 
 def longest_turn(view: MarkdownView, text: str) -> float:
-    """Seconds of this thread in the longest turn until all of a text is shown."""
+    """Show a text and return this thread's seconds in the longest turn of the event loop."""
     longest, began = 0.0, time.thread_time()
     view.show_markdown(text)
     while True:

@@ -1,4 +1,4 @@
-"""A text that grows, drawn a piece at a time."""
+"""A view of Markdown that grows and is drawn piece by piece."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_rule_stays_one_while_the_text_behind_it_grows(view: MarkdownView, tex
 
 
 def shapes(view: MarkdownView) -> list[tuple[bool, int]]:
-    """Of each line: whether it is a rule, and how deep in quotations."""
+    """Return for each line if it is a rule, and its depth in quotations."""
     found = []
     block = view.document().begin()
     while block.isValid():
@@ -325,7 +325,7 @@ def test_a_paragraph_runs_as_its_first_letter_does(view: MarkdownView) -> None:
 
 
 def test_code_keeps_its_signs_at_its_end_in_a_paragraph_from_the_right(view: MarkdownView) -> None:
-    """The place of each sign is where the cursor stands before it, from the left."""
+    """A sign's position is that of the cursor before it, measured from the left."""
     view.show_markdown("קרא `ab()` עכשיו")
     text = view.document().toPlainText()
 

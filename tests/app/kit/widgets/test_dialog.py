@@ -69,5 +69,5 @@ def test_every_dialog_hears_enter_at_its_buttons() -> None:
     bare = re.compile(r"class (\w+)\(QDialog\)")
     pages = (ROOT / "app").rglob("*.py")
     found = {name for it in pages for name in bare.findall(it.read_text("utf-8"))}
-    # The palette has no buttons, and the settings, where nothing is the main one, do it themselves.
+    # The palette has no buttons, and the settings have no main button and handle Enter themselves.
     assert found == {"EnterDialog", "Palette", "SettingsDialog"}

@@ -1,4 +1,4 @@
-"""Forms: when they can be saved, and how a problem is shown."""
+"""Forms: enabling *Save*, and showing problems."""
 
 from __future__ import annotations
 

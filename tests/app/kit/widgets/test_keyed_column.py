@@ -1,4 +1,4 @@
-"""Columns of rows: a row stays while its item does."""
+"""Columns of rows: a row is kept as long as its item."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def made(item: Item) -> QLineEdit:
 
 
 def texts(rows: Rows) -> list[str]:
-    """The texts from the top, as they lie in the layout."""
+    """Return the texts in the order of the layout, from the top."""
     items = (rows.layout.itemAt(it) for it in range(rows.layout.count()))
     widgets = [it.widget() for it in items if it is not None]
     return [it.text() for it in widgets if isinstance(it, QLineEdit)]

@@ -1,4 +1,4 @@
-"""A box to tick: by mouse and keys, and seen in every theme."""
+"""Tick boxes: using mouse and keys, and contrast in every theme."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit.look.theme import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Theme, contra
 from app.kit.widgets.tick_box import TickBox
 
 _LEAST_CONTRAST = 3.0
-"""What WCAG wants between a control and what it lies on."""
+"""WCAG's minimum contrast between a control and its background."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Messages over the window: they leave, they wait for whoever is at them, they cover nothing."""
+"""Toasts: leaving by themselves, staying while they are used, and covering nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def looks(monkeypatch: pytest.MonkeyPatch, *, under_mouse: bool) -> list[Toast]:
-    """Return a list that grows each time a toast looks whether it may leave."""
+    """Return a list that grows each time a toast checks the pointer before it leaves."""
     looked: list[Toast] = []
 
     def look(toast: Toast) -> bool:

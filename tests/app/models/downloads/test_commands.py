@@ -1,4 +1,4 @@
-"""`hearth models pull` and `hearth downloads` against the loopback Hub."""
+"""`hearth models pull` and `hearth downloads`, with the loopback Hub."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_what_is_recommended_comes(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where no more fits than the smallest, by the same rule as the list's."""
+    """Only the smallest fits; `pull` follows the same rule as `show`."""
     monkeypatch.setattr(Fitting, "quick", lambda _, size: "fits" if size < 700_000 else "no")
     full.change(REPO, {"small-Q2_K.gguf": made(4, 100_000), MODEL: made(1, 4_000_000)})
     assert hearth("models", "show", REPO, "--json") == 0

@@ -1,4 +1,4 @@
-"""What the queue tells from any thread arrives on the window's, and not too often."""
+"""Passing the queue's news from any thread to the window's, at a limited rate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WANTED = DownloadRequest(
 
 
 class Queue(ScriptedQueue):
-    """Counts how often it is read."""
+    """A scripted queue that counts how often it is read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Queue(ScriptedQueue):
         return super().downloads()
 
     def start(self, only: object = None) -> None:
-        """Nothing comes by itself."""
+        """Do nothing: no download starts by itself."""
 
     def resume(self, download: str) -> None:
         self.resumed.append(download)
@@ -82,7 +82,7 @@ def test_a_flood_from_another_thread_is_read_a_few_times(
     took_ms = (time.monotonic() - began) * 1000
     ends.set()
     thread.join()
-    # Three times there was a pause before. Qt's timers may be early by a twentieth.
+    # At least three pauses came before. Qt's timers may be early by a twentieth.
     assert took_ms > 3 * EVERY_MS * 0.9
     qtbot.waitUntil(lambda: len(told) == queue.reads)
 

@@ -1,4 +1,4 @@
-"""The app's own client of the Hub, talking to a Hub on this computer."""
+"""The app's own Hub client, talking to a Hub on this computer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ledger() -> list[LoggedConnection]:
 def client(
     hub: TestHub, ledger: list[LoggedConnection], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str | None], Hub]]:
-    """Makes clients with a token, or none."""
+    """Yield a function that makes a client with a token, or with none."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     gate = Gate(ledger.append, lambda: True)
     yield lambda token: Hub(gate, lambda: token)

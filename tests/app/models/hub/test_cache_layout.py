@@ -1,4 +1,4 @@
-"""What Hearth puts into the Hub's cache, as huggingface_hub finds it."""
+"""Hearth's files in the Hub's cache, as huggingface_hub finds them."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_one_at_a_time_writes_a_blob(root: Path) -> None:
     with here.locked(CancelToken()), pytest.raises(Cancelled), slot(root).locked(cancel):
         pytest.fail("two hold it")
     with slot(root).locked(cancel):
-        pass  # it is free again
+        pass  # the lock is free again
 
 
 def test_the_library_waits_for_the_same_lock(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where the cache is: as huggingface_hub has it."""
+"""The location of the cache, which is the same as huggingface_hub's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A README made safe to show."""
+"""Making a README safe to show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search, repositories, cards and accounts, asked of the loopback Hub."""
+"""Searching, and fetching repositories, cards and accounts from the loopback Hub."""
 
 from __future__ import annotations
 
@@ -269,11 +269,11 @@ def test_faults_are_told_in_three_parts(
 def test_a_fault_ends_the_request_at_once(
     filled: TestHub, client: Client, ledger: list[LoggedConnection], fault: Fault
 ) -> None:
-    """huggingface_hub would wait, for as long as the Hub says, and ask again."""
+    """huggingface_hub would wait as long as the Hub says, and then try again."""
     filled.fault(replace(fault, times=None))
     with pytest.raises(AppError):
         client(None).search(Query())
-    once = 1 if not isinstance(fault, faults.Redirect) or fault.to else 21  # each hop is a line
+    once = 1 if not isinstance(fault, faults.Redirect) or fault.to else 21  # a line for each hop
     assert len(ledger) == once
 
 
@@ -317,7 +317,7 @@ def test_json_that_says_something_else(hub: TestHub, client: Client) -> None:
 
 
 def test_an_odd_card_spoils_no_search(filled: TestHub, client: Client) -> None:
-    """huggingface_hub cannot read a card with such a name in it."""
+    """huggingface_hub cannot read a card that contains such a name."""
     filled.add("zoe/Odd-GGUF", {"a-Q4_0.gguf": small()}, card_data={"self": 1}, downloads=1)
     assert ids(client(None).search(Query())) == ["bob", "cy", "ada", "di", "zoe"]
     with pytest.raises(HubUnreadable):

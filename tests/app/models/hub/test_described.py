@@ -1,4 +1,4 @@
-"""Whatever JSON a Hub sends, it is a repository, or an error with its three parts."""
+"""Any JSON from a Hub becomes a repository, or an error in three parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ODD = st.recursive(
 
 
 class Replies(dict[str, Reply | Callable[[], Reply]]):
-    """Answers with the first value whose name is in the address."""
+    """Replies by path: the value of the first key that the address contains."""
 
     def __init__(self, values: dict[str, object]) -> None:
         self._values = values

@@ -1,4 +1,4 @@
-"""A part on the disk: what it reserves, what it remembers, and how it is removed."""
+"""A partial download on the disk: reserving space, remembering its validator, removing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's header by HTTP range, before anything is downloaded."""
+"""Reading a model's header by HTTP range before a download."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_header_longer_than_the_first_step(hub: TestHub, client: Client, tmp_p
 
 
 def test_a_header_that_never_ends_is_given_up(tmp_path: Path) -> None:
-    # one value, a list of 2^24 numbers of 8 bytes
+    # one value: a list of 2^24 numbers of 8 bytes
     start = struct.pack("<4sIQQQ1sIIQ", b"GGUF", 3, 0, 1, 1, b"a", 9, 12, 1 << 24)
     read: list[int] = []
 

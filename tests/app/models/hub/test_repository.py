@@ -1,4 +1,4 @@
-"""What of a repository's files is a choice, and what comes along."""
+"""Sorting a repository's files into choices and files that come along."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def path(file: RepoFile | None) -> str | None:
     return file.path if file else None
 
 
-# repository, its files, labels, then the drafter of the first variant, and a projector
+# each: repository, its files, labels, then the drafter of the first variant, and a projector
 CATALOGUE = [
     (
         "google/gemma-4-E2B-it-qat-q4_0-gguf",

@@ -1,4 +1,4 @@
-"""Patience, the words of servers about it, and the speed limit: pure."""
+"""Retries, the wait that servers ask for, and the speed limit, without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transfer against a Hub that misbehaves: the right bytes at the end, or a clear error."""
+"""Transfers from a Hub that misbehaves: they end with the right bytes or a clear error."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_what_passes_ends_with_the_right_bytes(
     if begun:
         half(part)
     serving.fault(fault)
-    # Only what really stalls is given up soon: another answer may be late on a busy computer.
+    # Only real stalls get a short limit: other answers may be late on a busy computer.
     bring(source(serving), part, stall_s=0.25 if isinstance(fault, faults.Stall) else 60.0)
     assert part.read_bytes() == BYTES
 

@@ -1,4 +1,4 @@
-"""A transfer from the loopback Hub as tests do it: the app's own gate, and little patience."""
+"""Transfers from the loopback Hub for tests, with the app's own gate and few retries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUICK = Patience(attempts=6, first_s=0.01, most_s=0.05)
 
 @dataclass
 class Told:
-    """What a transfer has told, in its order; steps of receiving bytes in a row count as one."""
+    """A record of a transfer's steps in order; consecutive steps of receiving count as one."""
 
     steps: list[Step] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ def bring(
     cancel: CancelToken | None = None,
     ledger: list[LoggedConnection] | None = None,
 ) -> Told:
-    """Transfer it; what was told."""
+    """Run a transfer and return its record."""
     heard = Told()
 
     def tell(step: Step) -> None:

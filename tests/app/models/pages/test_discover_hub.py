@@ -1,4 +1,4 @@
-"""From a search to a model in the list: the real window, Hub client and queue on a loopback Hub."""
+"""From a search to a model in the list: the real window, Hub client and queue, a loopback Hub."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPO = "ada/Tiny-GGUF"
 
 @pytest.fixture(autouse=True)
 def loopback(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestHub:
-    """The Hub that the window reaches, and an empty cache; made before the window is."""
+    """Give the window a loopback Hub and an empty cache; it runs before `ui`."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.delenv("HF_TOKEN", raising=False)
@@ -110,7 +110,7 @@ def test_offline_nothing_is_asked(ui: Ui, loopback: TestHub) -> None:
     assert "offline" in ui.find(QLabel, "offlineText").text()
     ui.qtbot.waitUntil(lambda: ui.has("families"))
     assert not ui.has("hubWords")
-    ui.qtbot.waitUntil(lambda: ui.has("offer-default"))  # its own list still recommends
+    ui.qtbot.waitUntil(lambda: ui.has("offer-default"))  # the catalogue works offline
     before = len(loopback.requests)
     assert before == 0
     ui.click("goOnline")

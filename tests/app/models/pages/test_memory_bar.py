@@ -1,4 +1,4 @@
-"""The picture of the memory: its numbers, its colours, its limit."""
+"""The memory bar: its numbers, its colours and its limit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def strip(bars: MemoryBars, place: str = "memory") -> QWidget:
 
 
 def colours(bar: QWidget) -> list[str]:
-    """Of the runs of one colour along the middle of the bar, the narrow gaps left out."""
+    """Return the colours along the middle of the bar, one per run, without the narrow gaps."""
     picture: QImage = bar.grab().toImage()
     row = [picture.pixelColor(x, picture.height() // 2).name() for x in range(picture.width())]
     runs: list[tuple[str, int]] = []

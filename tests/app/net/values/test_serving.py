@@ -1,4 +1,4 @@
-"""Where the server listens, who may call it, and the texts in which a user says so."""
+"""The address, the allowed callers and other texts in the settings of the server."""
 
 from __future__ import annotations
 

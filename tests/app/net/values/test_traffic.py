@@ -1,4 +1,4 @@
-"""What all connections come to."""
+"""Totals over all connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--engine and what there is of engines, in the terminal."""
+"""`--engine` and other options for engines, in the terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.terminal import Hearth
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> ScriptedWorker:
-    """As if vLLM was installed, with a scripted worker in its place."""
+    """Put a scripted worker in the place of an installed vLLM."""
     from engines.vllm.provision.home import Installed
 
     worker = ScriptedWorker(("From", " vLLM"))

@@ -1,4 +1,4 @@
-"""`hearth engines`: the list, the price before anything, and what each verb changes."""
+"""`hearth engines`: the list, the costs named beforehand, and the effect of each command."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def index() -> Iterator[PackageIndex]:
 def care(
     index: PackageIndex, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EngineInstaller]:
-    """What the commands get, over an index on this computer."""
+    """Give the commands an installer with an index on this computer."""
     gate = Gate(lambda _: None, lambda: True)
     root = data_dir / "engines" / "vllm"
     care = care_of(root, lambda: lock_of(index.wheels, PYTHON), gate, [index.url])
@@ -96,7 +96,7 @@ def test_nothing_starts_before_somebody_agrees(
 
 
 class _Terminal:
-    """Somebody at a keyboard, who has one thing to say."""
+    """A terminal at which somebody types one line."""
 
     def __init__(self, line: str) -> None:
         self._line = line

@@ -1,6 +1,6 @@
-"""`hearth engines` on a Windows: what is said where WSL2 is missing, and where it is not.
+"""`hearth engines` on Windows, with WSL2 and without it.
 
-The one switch of the composition root is turned, and a stand-in for wsl.exe answers.
+The composition root gets a WSL2 with a stand-in for wsl.exe, as on Windows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`hearth recommend`, on this computer as it is and on a described one."""
+"""`hearth recommend`, on this computer and on a described one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In the terminal as in the window: nothing goes to a server that nobody has chosen for a chat."""
+"""No chat goes to a server in the terminal unless its user chose the server for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FACTS = ServerInfo("vllm", "0.33.0", (ServedModel("tiny", 4096),), False, True)
 
 @pytest.fixture
 def chat(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> str:
-    """The id of a chat without a model, where a model at another computer is the usual one."""
+    """Make a chat without a model, with a remote server's as the default; return its id."""
     app = open_app(DataFolder.default())
     chat_id = app.chats.ask(None, "My secret")[0].chat_id
     keep_server(app.database)

@@ -1,4 +1,4 @@
-"""A worker of vLLM's that a command leaves for the next one, and for the window."""
+"""A worker of vLLM that a command leaves running for the next command and for the window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux"),
-    # httpcore2 does not close a local socket at whose other end nobody listens.
+    # httpcore2 does not close a Unix socket if nobody listens at its other end.
     pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
 ]
 ASK = ("ask", "What is Hearth?", "--model", STARTER_CHECKPOINT, "--max-tokens", "2")
@@ -34,7 +34,7 @@ NAME = "Starter guide for vLLM"
 
 @pytest.fixture
 def fake(data_dir: Path) -> Iterator[Path]:
-    """The folder of a made environment, in use in the data folder."""
+    """Yield the folder of a made vLLM environment, active in the data folder."""
     home = data_dir / "engines" / "vllm"
     folder = home / "versions" / "0.32.0-cpu-made"
     make_fake(folder)
@@ -47,7 +47,7 @@ def fake(data_dir: Path) -> Iterator[Path]:
 
 
 def servers(fake: Path) -> list[Process]:
-    """The first processes of the workers that run."""
+    """Return the first process of each running worker."""
     return [it for it in started_in(fake) if it.pid == it.session]
 
 

@@ -1,4 +1,4 @@
-"""Which indexes the user has, by the real uv and by files and variables as pip has them."""
+"""Finding the user's package indexes, from the real uv and from pip's files and variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STANDARD = Indexes(("https://standard.example/simple",))
 
 @pytest.fixture
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A home without settings; returns pip's file there, which does not exist yet."""
+    """Set up a home without settings, and return the path of pip's file, which does not exist."""
     import os
 
     for name in list(os.environ):

@@ -1,4 +1,4 @@
-"""Locked files are found by their hash and brought whole, whatever an index does."""
+"""Fetching locked files by their hashes, complete and correct even from faulty indexes."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_cut_connection_is_gone_on_with(index: PackageIndex, gate: Gate, tmp_p
 def test_what_another_run_has_brought_stays(
     index: PackageIndex, gate: Gate, tmp_path: Path
 ) -> None:
-    """A kill leaves the part as it was: its length is what has come."""
+    """A kill leaves a partial file whose length is the number of received bytes."""
     index.wheels += WHEELS
     (tmp_path / f"{HELPER.name}.hearth-part").write_bytes(HELPER.data[:200_000])
     (tmp_path / WHEELS[0].name).write_bytes(WHEELS[0].data)

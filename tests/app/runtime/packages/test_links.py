@@ -1,4 +1,4 @@
-"""Pages of indexes, as they are written in the world."""
+"""Pages of package indexes in the forms that occur."""
 
 from __future__ import annotations
 

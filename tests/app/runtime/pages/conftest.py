@@ -1,4 +1,4 @@
-"""The real window, with engines and servers that say what a test tells them to."""
+"""The real window with scripted engines and servers."""
 
 from __future__ import annotations
 

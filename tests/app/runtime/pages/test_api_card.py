@@ -1,4 +1,4 @@
-"""Hearth's own server, as its user turns it on and off in the window: a real one, really asked."""
+"""Turning Hearth's own server on and off in the window, with real requests to it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def copied(ui: Ui, button: str) -> str:
 
 
 def ask(port: int, token: str = "") -> int:
-    """The status of a request for nothing that there is: 404 where the key is right."""
+    """Return the status for a path that does not exist: 404 if the key is right."""
     key = f"x-api-key: {token}\r\n" if token else ""
     request = f"GET /none HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n{key}\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
@@ -176,7 +176,7 @@ def test_a_program_gets_a_key_of_its_own_and_is_seen_when_it_asks(page: Ui, port
 
 @pytest.fixture
 def was_on(data_dir: Path, port: int) -> None:
-    """The server was on when Hearth ran last."""
+    """Write settings in which the server is on."""
     folder = DataFolder(data_dir)
     folder.prepare()
     SettingsFile(folder.settings).write(Settings(server=True, server_port=port))

@@ -1,4 +1,4 @@
-"""Before anything is sent, a chat says that its text leaves this computer, and to whom."""
+"""The badge on a chat whose text goes to another program or computer, shown before sending."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOST = replace(FAR, id="gone:x", name="x", server="id-gone")
 
 @pytest.fixture
 def choose(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    ui.presenters.settings.set_model_check(lambda _: None)  # these are in no list of the library
+    ui.presenters.settings.set_model_check(lambda _: None)  # they are not in the library's list
     listed = ui.presenters.models.list()
     monkeypatch.setattr(ui.presenters.models, "list", lambda: [*listed, FAR, BESIDE, LOST])
     return ui.window.chooser.use

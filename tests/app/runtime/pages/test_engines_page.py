@@ -1,4 +1,4 @@
-"""The page of the engines: what suits, the devices, vLLM installed and looked after."""
+"""The engines page: advice, devices, and installing and managing vLLM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of servers: adding, testing, changing and removing one, and choosing its models."""
+"""The servers page: adding, testing, changing and removing servers, and choosing their models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def text(ui: Ui, name: str) -> str:
 
 
 def told(ui: Ui) -> list[str]:
-    """What messages over the window say."""
+    """Return the texts of the toasts."""
     toasts = ui.window.findChildren(Toast)
     return [label.text() for toast in toasts for label in toast.findChildren(QLabel)]
 

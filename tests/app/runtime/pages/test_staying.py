@@ -1,4 +1,4 @@
-"""A chat that nobody has sent to a server stays here, says so, and goes there with one click."""
+"""A chat with no chosen server stays here, says so, and can be sent there with one click."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FAR = "team:qwen3-32b"
 
 @pytest.fixture
 def older(ui: Ui) -> str:
-    """A chat without a model of its own, from before the usual model was a server's."""
+    """Make a chat without a model, then make a server's model the default; return the chat's id."""
     store = ServerStore(ui.app.database)
     store.save(TEAM)
     store.save_info(TEAM.id, FACTS)
     chat_id = ui.app.chats.ask(None, "My secret")[0].chat_id
-    ui.presenters.settings.set_model_check(lambda _: None)  # it is in no list of the library
+    ui.presenters.settings.set_model_check(lambda _: None)  # the model is not in the library's list
     ui.presenters.settings.set("model", FAR)
     ui.presenters.models.look()
     ui.qtbot.waitUntil(lambda: FAR in {it.id for it in ui.window.chooser.entries()})

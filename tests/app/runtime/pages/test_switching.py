@@ -1,4 +1,4 @@
-"""The same model on another engine, a restart for MTP, and failures with a button that helps."""
+"""Switching the engine, restarting for MTP, and failures with a button that helps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def shown(ui: Ui) -> list[str]:
 
 
 def press_mtp(ui: Ui, mode: str) -> None:
-    """Set the switch on the card at the composer."""
+    """Choose a mode on the card at the composer."""
     ui.click("mtpChip")
     card = ui.find(MtpPopover)
     ui.click(f"mtp-{mode}")

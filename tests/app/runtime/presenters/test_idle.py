@@ -1,4 +1,4 @@
-"""The worker that nobody asks is ended, in its turn."""
+"""Stopping an idle worker when its turn comes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_to_stop_it_waits_for_those_who_have_asked_before(qtbot: QtBot, tasks: T
 
         refused: list[Exception] = []
         tasks.run(work, _fail, refused.append, on=ENGINE)
-        # A guest goes after everyone else: so it is told of the request to stop.
+        # A guest goes after everyone else, so it sees the waiting request to stop.
         qtbot.waitUntil(lambda: Wait("queue", count=1) in waits)
         cancel.cancel()
         qtbot.waitUntil(lambda: bool(refused))

@@ -1,4 +1,4 @@
-"""Which engine answers, and the same model elsewhere, with a reason where it cannot be."""
+"""Choosing the engine for an answer, and offering the same model on another one."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Desk:
 
 
 def recommending(folder: Path) -> Recommending:
-    """Recommends from Hearth's own catalogue, and from one of the user's in this folder."""
+    """Return a service that recommends from Hearth's catalogue and the user's in this folder."""
 
     def never() -> Any:
         raise AssertionError

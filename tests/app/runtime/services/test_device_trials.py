@@ -1,4 +1,4 @@
-"""The list of devices, and what the user can do about one."""
+"""The list of devices, and trying and excluding them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OTHER = replace(CARD, name="Vulkan1", description="Another card", pci_id="0000:0
 def care(
     folder: Path, text: str = "a", devices: Sequence[NativeDevice] = (PROCESSOR, CARD, OTHER)
 ) -> DeviceTrials:
-    """The trial's process says this text where the processor said "a"."""
+    """Return device trials whose process reports this text where the processor wrote "a"."""
     said = json.dumps({"result": {"expected": "a", "text": text, "gap": None}})
     command = (sys.executable, "-c", f"print({said!r})")
     return DeviceTrials(lambda: devices, Trials(folder, folder / "model.gguf", command))

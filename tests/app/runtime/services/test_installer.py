@@ -1,4 +1,4 @@
-"""An engine from a made index, by the real uv: installed, switched, brought back, removed."""
+"""Installing an engine from a made index with the real uv: updating, restoring, removing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Li
 
 
 class Making:
-    """A care whose lock, computer and switch a test may change."""
+    """An installer whose lock, system facts and offline switch a test may change."""
 
     def __init__(self, root: Path, index: PackageIndex, gate: Gate) -> None:
         self.root = root
@@ -60,7 +60,7 @@ class Making:
         self.offer(made_vllm("1.0"))
 
     def offer(self, wheels: tuple[Wheel, ...], lock: Lock | None = None) -> None:
-        """These are in the index now, and what an installation brings."""
+        """Put these wheels into the index, and lock them for the next installation."""
         self.index.wheels = list(wheels)
         self.lock = lock or lock_of(wheels, PYTHON)
 
@@ -92,7 +92,7 @@ def making(tmp_path: Path, index: PackageIndex, gate: Gate) -> Making:
 
 
 def version_of(installed: Installed) -> str:
-    """What the environment itself says, as its worker would be started."""
+    """Return the version that the environment itself reports, started like its worker."""
     words = [*installed.runs[:-1], "--version"]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[-1]
 

@@ -1,4 +1,4 @@
-"""The same care on a Windows, with its hands in the Linux inside: by a stand-in for wsl.exe."""
+"""Installing an engine on Windows, within a Linux of WSL2, with a stand-in for wsl.exe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is
 
 
 class Making:
-    """A care on a Windows whose lock a test may change."""
+    """An installer on Windows whose lock a test may change."""
 
     def __init__(self, folder: Path, index: PackageIndex, gate: Gate) -> None:
         self.windows = Windows(folder / "windows")
@@ -61,7 +61,7 @@ class Making:
 
     @property
     def inside(self) -> Path:
-        """The environments' folder in the Linux."""
+        """Return the folder of the environments in the Linux."""
         return self.linux / ".local/share/hearth/engines/vllm"
 
     @property
@@ -141,7 +141,7 @@ def test_a_linux_that_is_missing_is_said_and_nothing_is_done(making: Making) -> 
 
 
 def test_all_that_comes_comes_by_hearth_itself(making: Making) -> None:
-    """Of the Linux nothing is asked that would connect: files are handed over, checked again."""
+    """Nothing in the Linux uses the network: Hearth hands over files, which are checked again."""
     making.install()
     asked = {it.path.rsplit("/", 1)[-1] for it in making.index.requests if "/files/" in it.path}
     assert asked == {it.name for it in making.index.wheels}
@@ -230,7 +230,7 @@ def _when_it_waits(hold: Path, cancel: CancelToken, phase: Phase) -> None:
 
 @pytest.mark.parametrize("victim", ["hearth", "wsl.exe", "both"])
 def test_killed_nothing_of_it_stays(making: Making, tmp_path: Path, victim: str) -> None:
-    """While the new version is tried, inside."""
+    """The kill comes while the new version is tried inside."""
     first = making.install()
     hold = tmp_path / "hold"
     hold.touch()
@@ -267,7 +267,7 @@ def test_killed_nothing_of_it_stays(making: Making, tmp_path: Path, victim: str)
 
 
 def test_one_that_became_whole_inside_while_hearth_was_killed(making: Making) -> None:
-    """Hearth did not live to hear it: it is half made for it, and goes as a whole."""
+    """Hearth did not learn that it became complete, so it counts as incomplete and is removed."""
     installed = making.install()
     stand_in = making.root / "versions" / installed.folder.name
     (stand_in / "hearth.json").unlink()
@@ -276,14 +276,14 @@ def test_one_that_became_whole_inside_while_hearth_was_killed(making: Making) ->
     making.care.tidy()
     assert making.environments == []
     again = making.install()
-    # The size is that of the logs and times inside as well, which differ by a digit.
+    # The size includes logs and times inside, which can differ by a digit.
     assert replace(again, size_bytes=installed.size_bytes) == installed
 
 
 def test_a_linux_that_does_not_start_keeps_nobody_from_the_page(
     making: Making, gate: Gate, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is half made in it goes later, and is no reason not to look at the engines."""
+    """An incomplete environment in it is removed later, and the page can be used meanwhile."""
     installed = making.install()
     stand_in = making.root / "versions" / f"{installed.folder.name}.part"
     stand_in.mkdir()
@@ -316,7 +316,7 @@ def test_two_at_once_make_it_once(making: Making, gate: Gate) -> None:
 
 
 def test_what_hearth_hands_over_needs_nothing_there(making: Making) -> None:
-    """Standard library only: it runs without a single package, isolated."""
+    """It uses the standard library only, and runs isolated without a single package."""
     making.install()
     (pack,) = (making.root.with_name("vllm-wsl")).glob("*.pyz")
     words = [sys.executable, "-I", "-S", str(pack), "serve"]

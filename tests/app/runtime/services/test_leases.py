@@ -1,4 +1,4 @@
-"""Many at the engines at once: nothing is unloaded under an answer, and nobody waits for ever."""
+"""Many requests at once: no model is unloaded during an answer, and no request waits for ever."""
 
 from __future__ import annotations
 
@@ -45,9 +45,11 @@ ENTRIES = [
 
 
 class WatchedEngine(ScriptedEngine):
-    """Remembers every rule that was broken. memory: what lies in it, shared with others.
+    """A scripted engine that records every broken rule.
 
-    breaks: in so many of a hundred answers and loads.
+    Attributes:
+        memory: Names of the engines with a loaded model, shared by all that use the same memory.
+        breaks: How many of a hundred answers and loads fail.
     """
 
     def __init__(self, name: EngineName, at_once: int, memory: set[str], wrong: list[str]) -> None:
@@ -106,7 +108,7 @@ class WatchedEngine(ScriptedEngine):
 
 
 class WatchedLoads(EngineLoader[WatchedEngine]):
-    """Loads models into a watched engine."""
+    """A loader for a watched engine."""
 
     def __init__(self, engine: WatchedEngine, *, local: bool, at_once: int | None = None) -> None:
         super().__init__(lambda: engine)
@@ -141,7 +143,7 @@ class Planned(PreparedLoad[LlamaPlan]):
 
 @dataclass
 class Site:
-    """A runtime over watched engines, and what has gone wrong in it."""
+    """A runtime with watched engines, and the failures in it."""
 
     engines: dict[EngineName, WatchedLoads]
     runtime: Runtime
@@ -153,7 +155,7 @@ class Site:
             try:
                 work()
             except (Cancelled, EngineError):
-                pass  # a test wants it
+                pass  # tests cause these deliberately
             except BaseException as error:  # noqa: BLE001 - told by the test
                 self.wrong.append(repr(error))
 
@@ -169,7 +171,7 @@ class Site:
         assert self.wrong == []
 
     def answer(self, entry: ModelEntry, cancel: CancelToken, context: int | None = None) -> bool:
-        """Whether it was whole."""
+        """Return True if the answer came whole."""
         load_options = LoadOptions(context=context)
         with self.runtime.lease(entry, load_options, lambda _: None, cancel) as lease:
             events = list(lease.chat(REQUEST, cancel))
@@ -193,7 +195,7 @@ def site() -> Iterator[Site]:
 
 def test_many_answers_stops_and_crashes_at_random(site: Site) -> None:
     dice = random.Random(7)
-    # However the threads are timed, two are side by side when it begins.
+    # Two answers are running when it begins, whatever the timing of the threads.
     beside = [
         site.runtime.lease(of("vllm"), LoadOptions(), lambda _: None, CancelToken())
         for _ in range(2)
@@ -225,7 +227,7 @@ def test_many_answers_stops_and_crashes_at_random(site: Site) -> None:
             dice.choice(tokens).cancel()
         time.sleep(0.001)
     for lease, events in zip(beside, begun, strict=True):
-        with suppress(EngineFailed), lease:  # as all the others may
+        with suppress(EngineFailed), lease:  # the other answers may fail as well
             list(events)
     site.end()
     site.runtime.unload()
@@ -246,9 +248,12 @@ def of(engine: EngineName, name: str = "one") -> ModelEntry:
 
 
 def lent(site: Site, entry: ModelEntry, told: list[Wait | None]) -> threading.Event:
-    """Asks for it on another thread, and closes it at once; set when that is done.
+    """Lease a model on another thread and close it at once.
 
-    One that has to wait has been told so when this returns.
+    A lease that has to wait has been told so when this returns.
+
+    Returns:
+        An event that is set once the lease is closed.
     """
     done, asked = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""What the window is told of the engines: read from the worker, the devices and the Hub."""
+"""The state of the engines for the window, from the worker, the devices and the Hub."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMPUTER = Hardware("Test OS", Cpu("Test CPU", 4, 8, 8, 4, 4), Memory(16 * 10**9
 
 
 def manager(**parts: Any) -> EngineManager:
-    """On those parts; a test that needs another fails."""
+    """Return a manager with these parts; a test that uses any other part fails."""
     others = ("devices", "choice", "runtime", "settings", "hub", "downloads", "fitting")
     made: dict[str, Any] = dict.fromkeys(others)
     made["workers"] = SimpleNamespace(staying=tuple)
@@ -47,7 +47,7 @@ def ready(process: int, *, elsewhere: bool = False) -> EngineStatus:
 
 
 def seen(status: EngineStatus, held: ModelEntry | None = ENTRY, **parts: Any) -> WorkerState:
-    """What is told of a worker while vLLM's engine says this of itself."""
+    """Return the worker's state, given this status of the vLLM engine."""
     runtime = SimpleNamespace(
         status=lambda _: status, loaded_model=lambda _: held, idle_s=lambda _: 12.0
     )
@@ -81,7 +81,7 @@ def test_of_one_in_wsl2_no_process_of_this_system_is_looked_at() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="where vLLM runs")
 def test_what_processes_share_is_counted_once() -> None:
-    """Two that hold the same 64 MB: each of them counts half of it."""
+    """Two processes that share 64 MB count for half of it each."""
     held = 64 << 20
     words = (
         f"import mmap, os, sys\nm = mmap.mmap(-1, {held})\n"
@@ -117,7 +117,7 @@ def test_one_that_has_ended_leaves_its_log(held: ModelEntry | None) -> None:
 
 @dataclass
 class Others:
-    """Workers that commands have left, or that other Hearths use."""
+    """Workers left by commands, or used by other Hearths."""
 
     found: tuple[StayingWorker, ...]
     did: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What is said of a checkpoint's memory before it is loaded."""
+"""Estimates of a checkpoint's memory before it is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may use which engine when: the rules one by one, and over many schedules made at random."""
+"""The rules for taking turns at the engines, one by one and in many random schedules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def asked(rules: QueueRules, what: QueueRequest) -> int:
 
 
 def begun(rules: QueueRules, engine: EngineName, key: str = "m") -> int:
-    """One that has loaded what it wants, and lets others beside it."""
+    """Add a request that has loaded its model, admit others beside it, and return its number."""
     number = asked(rules, want(engine, key))
     assert rules.admitted(number)
     assert rules.is_alone(number)
@@ -185,7 +185,7 @@ def test_after_a_crash_one_looks_alone_and_the_others_come_after_it() -> None:
 
 @dataclass
 class Play:
-    """A schedule made at random, with what has to hold after each of its steps."""
+    """A random schedule that checks the rules after each step."""
 
     dice: random.Random
     rules: QueueRules = field(default_factory=lambda: QueueRules(ROOMS))
@@ -215,7 +215,7 @@ class Play:
             self.rules.request(number, wanted)
 
     def load(self) -> None:
-        """It came through, or it failed and left nothing loaded."""
+        """End a load, with the model loaded or with nothing loaded after a failure."""
         if self.loading:
             number = self.dice.choice(sorted(self.loading))
             self.loading.discard(number)
@@ -235,7 +235,7 @@ class Play:
             self.leave(self.dice.choice(answering))
 
     def give_up(self) -> None:
-        """One that waits is stopped, or ends before it has said anything."""
+        """Remove a waiting request, or one that has not said yet what it needs."""
         numbers = [*self.silent, *self.waiting]
         if numbers:
             number = self.dice.choice(numbers)
@@ -281,7 +281,7 @@ class Play:
             assert self.rules.why(number) is not None, "it is not said why it waits"
 
     def finish(self) -> None:
-        """With nobody new, all that are there come to their turn."""
+        """Check that every request gets its turn when no new one comes."""
         for number in self.silent:
             self.rules.leave(number)
         self.silent = []

@@ -1,4 +1,4 @@
-"""What is noted of requests, whoever asks and however they end."""
+"""The log of requests, from all sources and with all endings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_an_answer_is_noted_with_its_tokens_and_times(services: Services) -> Non
 
 
 def test_whoever_asks_is_counted(house: House) -> None:
-    """The window's chat, an answer without the store, and the one on a server."""
+    """It covers the window's chat, an answer without the store, and one on a server."""
     house.ask(None, "What is Hearth?", STARTER)
     options = AnswerOptions({"model": STARTER, "temperature": 0.0})
     messages = (Message("user", "Hi"),)
@@ -197,7 +197,7 @@ def test_an_answer_that_is_only_a_call_has_a_first_token() -> None:
 
 
 def test_a_total_that_was_told_never_becomes_less() -> None:
-    """A piece of text is not always a token, so that less may be known at the end."""
+    """A piece of text is not always a token, so the final count may be lower."""
     now = [0.0]
     log = RequestLog(lambda: now[0])
     admission = log.admission(ModelEntry("m", "M", Path("m")), 0.0)
@@ -234,7 +234,7 @@ def scripted(
     generated: int = 2,
     pieces: tuple[Event, ...] = (TextDelta("a"), TextDelta("b")),
 ) -> Generator[Event, None, None]:
-    """An answer of these pieces, one each second."""
+    """Yield the events of an answer with these pieces, one each second."""
     yield PromptReady(5, 2)
     for piece in pieces:
         now[0] += 1.0

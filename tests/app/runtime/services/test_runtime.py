@@ -1,4 +1,4 @@
-"""Which model is loaded when."""
+"""Loading, keeping and unloading models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which worker of vLLM's is shared with other Hearths, and what ends the others."""
+"""Sharing a worker of vLLM with other Hearths, and ending unused workers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ ENTRY = ModelEntry("guide", "Guide for vLLM", TARGET, drafter=DRAFTER, engine="v
 
 
 class Desk:
-    """A runtime whose worker is shared or not. unused: how often what nobody uses was ended."""
+    """A runtime whose worker may be shared.
+
+    Attributes:
+        unused: How often unused workers were ended.
+    """
 
     def __init__(self) -> None:
         self.worker = ScriptedWorker(("One ", "two."))
@@ -101,7 +105,7 @@ def test_what_nobody_uses_makes_room_for_llama_cpp(desk: Desk) -> None:
 
 
 class OfAnything(LlamaLoader):
-    """Loads without looking at files."""
+    """A loader that does not read the model's files."""
 
     def __init__(self, engine: ScriptedEngine) -> None:
         super().__init__(lambda: engine, lambda: pytest.fail("asked"))
@@ -120,7 +124,7 @@ class Prepared(PreparedLoad[LlamaPlan]):
 
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> ModelEntry:
-    """A copy that may be changed."""
+    """Copy the checkpoint, so that the test may change it."""
     folder = tmp_path / "target"
     shutil.copytree(TARGET, folder)
     return replace(ENTRY, path=folder)

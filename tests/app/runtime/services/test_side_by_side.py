@@ -1,4 +1,4 @@
-"""Answers of the window at the same time: llama.cpp, a real connection, a scripted worker."""
+"""Answers at the same time: from llama.cpp, a real connection and a scripted worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
 
 @dataclass
 class Told:
-    """A server's answer that comes piece by piece, each when it is let."""
+    """A server's answer whose pieces are sent one by one, as the test allows."""
 
     words: list[str]
     more: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
@@ -98,7 +98,11 @@ def test_two_answers_of_one_server_come_in_turns_and_one_is_stopped(desk: Desk) 
 
 
 def held(desk: Desk, at_once: int) -> threading.Event:
-    """The worker answers so many at once, and goes on with its second word when this is set."""
+    """Let the worker answer this many at once.
+
+    Returns:
+        An event; the answers pause before their second word until it is set.
+    """
     desk.house.worker.says = {"answers_at_once": at_once}
     desk.house.worker.hold = threading.Event()
     return desk.house.worker.hold

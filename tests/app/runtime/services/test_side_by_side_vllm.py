@@ -1,4 +1,4 @@
-"""Chats of the window side by side on a worker of its own process: like vLLM, and the real one."""
+"""Chats at the same time on a worker in its own process: a fake one, and the real vLLM."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ pytestmark = [
 ]
 MINUTES_MS = 300_000
 ENDLESS = "root ::= [a-z ] root"
-"""An answer that only a stop or a full context ends: two of them overlap on any computer."""
+"""A grammar for an answer that ends only by a stop or a full context, so that two overlap."""
 
 
 @pytest.fixture
 def go(tmp_path: Path) -> Path:
-    """A file: until it is there, answers wait behind their first word."""
+    """Return the path of a file: until it exists, answers pause after their first word."""
     return tmp_path / "fake" / "go"
 
 

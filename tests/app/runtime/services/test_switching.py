@@ -1,4 +1,4 @@
-"""One conversation over several engines: the guide here, a server, and a worker of its own."""
+"""One conversation on several engines: the guide, a server, and a worker."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_one_chat_over_three_engines(house: House) -> None:
     said = [it.facts.engine for it in (first, second, third, again) if it.facts]
     assert said == ["llamacpp", "remote", "vllm", "llamacpp"]
     assert all(it.state == "complete" and it.text for it in (first, second, third, again))
-    # Each engine has read the whole conversation, whoever wrote it.
+    # Each engine has read the whole conversation, including the others' answers.
     assert [it["content"] for it in house.server.chats()[-1]["messages"]] == [
         "What is Hearth?", first.text, "And on a server?",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is changed in a server's profile holds from the next answer on, and the old way ends."""
+"""Changes of a server's profile apply from the next answer on, and old connections end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def asked(app: App) -> str:
 
 
 def keys(server: OpenAiServer) -> list[str]:
-    """With which of them it was asked for answers."""
+    """Return the keys that came with requests for answers."""
     return [it.headers.get("authorization", "") for it in server.asked if "chat" in it.path]
 
 

@@ -1,4 +1,4 @@
-"""Which engine suits described computers."""
+"""Advice on the engine for described computers."""
 
 from __future__ import annotations
 

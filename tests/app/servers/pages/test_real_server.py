@@ -1,4 +1,4 @@
-"""The window with a server that speaks OpenAI's protocol, through all of the real services."""
+"""The window with a server of OpenAI's protocol, through all of the real services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings dialog follows from the settings model."""
+"""The settings dialog, which is built from the settings model."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_what_is_changed_elsewhere_is_shown_and_reset_like_any(
     ui.presenters.settings.set(name, changed)
     ui.click(f"reset-{name}")
     assert ui.app.settings.read().values()[name] == before
-    ui.settle()  # a pause in typing would tell of the former text
+    ui.settle()  # wait for the typing timer, which must not save the former text
     assert ui.app.settings.read().values()[name] == before
     dialog.close()
 

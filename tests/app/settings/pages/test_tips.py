@@ -1,4 +1,4 @@
-"""Tips and labels show the texts of users, models and files as they are, and never as HTML."""
+"""Tooltips and labels show texts of users, models and files unchanged, never as HTML."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MARKUP = "<b>bold</b> &lt; <img src='x.png'><h1>big"
 
 
 def tip(ui: Ui) -> QLabel:
-    """The tip that is shown now."""
+    """Return the visible tooltip."""
 
     def shown() -> list[QLabel]:
         labels = (it for it in QApplication.topLevelWidgets() if isinstance(it, QLabel))

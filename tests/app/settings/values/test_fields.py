@@ -1,4 +1,4 @@
-"""The settings model, and what form and terminal derive from it."""
+"""The settings model, from which the form and the terminal are derived."""
 
 from __future__ import annotations
 

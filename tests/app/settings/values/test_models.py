@@ -1,4 +1,4 @@
-"""What holds where several places have set the same thing."""
+"""The order of settings that are set in several places."""
 
 from __future__ import annotations
 

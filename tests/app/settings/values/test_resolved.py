@@ -1,4 +1,4 @@
-"""What holds for an answer, and where it comes from."""
+"""The settings that apply to an answer, and their origins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By keyboard and by ear: every control is reached, messages are walked, answers are announced."""
+"""Using the window by keyboard and screen reader: focus, moving by messages, announcements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Say = tuple[str, bool]
 
 @pytest.fixture
 def heard(monkeypatch: pytest.MonkeyPatch) -> list[Say]:
-    """What a screen reader is told, and whether it may interrupt."""
+    """Return a list that grows with each announcement, and True if it may interrupt."""
     told: list[Say] = []
 
     def tell(event: object) -> None:
@@ -32,7 +32,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[Say]:
 
 
 def reached_by_tab(ui: Ui, root: QWidget) -> set[QWidget]:
-    """Every widget of a window that Tab comes to, until it is back at one it has been at."""
+    """Press Tab until the focus comes round, and return the widgets reached."""
     reached: list[QWidget] = []
     for _ in range(400):
         ui.press("Tab")
@@ -48,7 +48,7 @@ def reached_by_tab(ui: Ui, root: QWidget) -> set[QWidget]:
 
 
 def to_reach(root: QWidget) -> list[QWidget]:
-    """What can be seen, is enabled, and is for pressing or filling in."""
+    """Return the visible and enabled widgets that are for pressing or filling in."""
     kinds = (QAbstractButton, QComboBox, QLineEdit)
     return [
         widget
@@ -80,7 +80,7 @@ def test_tab_reaches_every_control_and_comes_round(ui: Ui, page: str) -> None:
     ui.settle()
     reached = reached_by_tab(ui, ui.window)
     missed = [it for it in to_reach(ui.window) if it not in reached]
-    # Of buttons that stand for one choice, the arrow keys go from one to the other.
+    # Among buttons of one group, the arrow keys move instead of Tab.
     alone = [
         it for it in missed if not (isinstance(it, QAbstractButton) and it.group() is not None)
     ]
@@ -196,7 +196,7 @@ def test_a_sentence_is_heard_before_the_answer_has_ended(
 def test_what_was_waited_for_is_not_told_behind_the_first_words(
     ui: Ui, heard: list[Say], hold: threading.Event
 ) -> None:
-    """How far the loading is comes from the engine's thread, and may come late."""
+    """The engine's thread reports the loading progress, which may arrive late."""
     hold.clear()
     ui.engine.pieces = ("The first. The", " second.")
     ui.ask("Hi", wait=False)

@@ -1,4 +1,4 @@
-"""What macOS wants opened reaches the window, also what comes while that is still being made."""
+"""Opening files and links for macOS, also before the window is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window's first moment: what is written, sent and clicked then comes about all the same."""
+"""The window's first moment: text, messages and clicks are handled once everything is loaded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Speaker(QObject):
 
 
 class First:
-    """A window of which no more is there than its first painting shows."""
+    """A window in its state at the first painting."""
 
     def __init__(self, qtbot: QtBot) -> None:
         self.qtbot = qtbot

@@ -1,4 +1,4 @@
-"""What the window makes on the first visit is there at once, and knows what was told before."""
+"""Pages that are built on the first visit, with the state they missed before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window as a whole: keys, names, models, links, and what it remembers."""
+"""The main window: keys, names, models, links, and its stored state."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_model_is_added_used_and_removed(ui: Ui, tmp_path: Path) -> None:
     assert not ui.has("guideBanner")
     ui.press("Ctrl+M")
     ui.qtbot.waitUntil(lambda: ui.has("details-my-model"))
-    ui.settle()  # a row that shows something new meanwhile is another widget
+    ui.settle()  # the row is replaced when it has something new to show
     ui.click("details-my-model")
     ui.click("takeOffList")
     ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "starter")
@@ -156,7 +156,7 @@ def test_the_window_comes_back_as_it_was(ui: Ui) -> None:
 
 
 def drag_sidebar(ui: Ui, by: int) -> int:
-    """Make the sidebar wider, or narrower, by its edge; returns how wide it is then."""
+    """Drag the sidebar's edge by this many pixels, and return the new width."""
     before = ui.window.sidebar.width()
     edge = next(it for it in ui.window.findChildren(QSplitterHandle) if it.isVisible())
     at = edge.rect().center()
@@ -258,7 +258,7 @@ def test_the_first_time_it_is_no_larger_than_its_screen(ui: Ui) -> None:
 
 def test_what_was_kept_on_a_larger_screen_is_no_larger_than_this_one(ui: Ui) -> None:
     kept = bytearray.fromhex(ui.window.state().geometry)
-    kept[46:50] = (9000).to_bytes(4, "big")  # the width of the screen that it was on
+    kept[46:50] = (9000).to_bytes(4, "big")  # the width of the screen it was on
     ui.window.resize(5000, 4000)
     ui.window.restore(WindowState(kept.hex()))
     room = ui.window.screen().availableSize()
@@ -316,6 +316,6 @@ def is_added(ui: Ui, model: str) -> bool:
 
 
 def toast_action(ui: Ui) -> QPushButton | None:
-    """The button of the notice that a model has come."""
+    """Return the button of the toast that announces a model, if it is visible."""
     found = ui.window.findChildren(QPushButton, "toastAction")
     return next((it for it in found if it.isVisible() and it.text() == "Chat with it"), None)

@@ -1,4 +1,4 @@
-"""What is done at the first sign of a person, and not before."""
+"""Preloading at the first sign of a user, and not before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of chats: search, order, rename, delete and undo, moving about."""
+"""The list of chats: searching, ordering, renaming, deleting with undo, moving about."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.window import Ui, part
 
 @pytest.fixture
 def three(ui: Ui) -> Ui:
-    """Three chats: Apples is the newest and open."""
+    """Make three chats; Apples is the newest and open."""
     for title in ("Cherries", "Pears"):
         _, answer = ui.app.chats.ask(None, title)
         ui.app.chats.save_answer(replace(answer, text="Hello there", state="complete"))
@@ -148,7 +148,7 @@ def row_of(ui: Ui, text: str) -> QModelIndex:
 
 
 def menu_of(ui: Ui, text: str) -> dict[str, QAction]:
-    """The context menu of a row, by the names of what it offers."""
+    """Return the actions in the context menu of a row, by name."""
     place = ui.chats.visualRect(row_of(ui, text)).center()
     event = QContextMenuEvent(
         QContextMenuEvent.Reason.Mouse, place, ui.chats.viewport().mapToGlobal(place)
@@ -172,7 +172,7 @@ def click(ui: Ui, text: str, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoM
 
 
 def shown(ui: Ui) -> list[str]:
-    """What the rows say, headings and folders too."""
+    """Return the texts of the rows, including headings and folders."""
     QApplication.processEvents()
     return [str(ui.chats.chats.index(row).data()) for row in range(ui.chats.chats.rowCount())]
 
@@ -407,7 +407,7 @@ def mark_of(ui: Ui, title: str) -> str:
 
 
 def said_of(ui: Ui, title: str) -> str:
-    """What a screen reader says of a chat."""
+    """Return the accessible text of a chat."""
     return str(row_of(ui, title).data(Qt.ItemDataRole.AccessibleTextRole))
 
 
@@ -499,7 +499,7 @@ def test_the_mark_leaves_room_for_the_title_and_its_buttons(three: Ui) -> None:
 
 
 def tabbed(ui: Ui) -> list[QWidget]:
-    """Where the Tab key leads, from the sidebar's first button to its last."""
+    """Return the widgets that Tab reaches in the sidebar, in order."""
     first = ui.find(QWidget, "hideSidebar")
     first.setFocus()
     reached: list[QWidget] = []
@@ -514,7 +514,7 @@ def tabbed(ui: Ui) -> list[QWidget]:
 
 
 def reading_order(widget: QWidget) -> tuple[int, int]:
-    """By row, a row being what stands at the same height, and in it from the left."""
+    """Return a sort key: by row, with a tolerance in height, then from the left."""
     place = widget.mapTo(widget.window(), widget.rect().center())
     return place.y() // 12, place.x()
 
@@ -617,7 +617,7 @@ def test_chosen_chats_are_pinned_and_unpinned_again(three: Ui) -> None:
     three.qtbot.waitUntil(lambda: shown(three)[:2] == ["Pinned", "Apples"])
     click(three, "Pears", Qt.KeyboardModifier.ControlModifier)
     assert three.find(QLabel, "bulkCount").text() == "2 selected"
-    three.click("bulk-pin")  # one of the two is pinned already
+    three.click("bulk-pin")  # one of the two is already pinned
     three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Pinned", "Apples", "Pears"])
     chosen = [three.presenters.chats.chat(chat_id) for chat_id in three.chats.selected_ids()]
     assert [chat.title for chat in chosen if chat] == ["Apples", "Pears"]

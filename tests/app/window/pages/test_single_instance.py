@@ -1,4 +1,4 @@
-"""One window for each data folder."""
+"""One window per data folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.window.values.launch_request import LaunchRequest
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only where nobody listens is it waited for that long."""
+    """Raise the time limit, which is used up only when nobody listens."""
     monkeypatch.setattr(single_instance, "TAKEN_S", 30.0)
 
 
@@ -71,7 +71,7 @@ else:
 
 
 def start_second(folder: Path) -> subprocess.Popen[str]:
-    """Start Hearth on a folder in another process, and return once that waits for the first."""
+    """Start Hearth on a folder in another process, and return once it waits for the first."""
     second = subprocess.Popen(
         [sys.executable, "-c", SECOND, str(folder)], stdout=subprocess.PIPE, text=True
     )
@@ -94,7 +94,7 @@ def test_a_second_one_waits_for_a_first_that_is_still_starting(
 
 
 def test_a_second_one_waits_for_a_first_that_is_closing(qtbot: QtBot, tmp_path: Path) -> None:
-    """It may have to end a worker first; who opens Hearth again meanwhile gets a window."""
+    """The first may have to end a worker; opening Hearth again meanwhile still gives a window."""
     first = SingleInstance(tmp_path)
     first.listen()
     first.stop_listening()
@@ -118,7 +118,7 @@ def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:
 
 
 def test_a_lock_of_ours_from_before_does_not_count(qtbot: QtBot, tmp_path: Path) -> None:
-    """In a container the process before may have had our number."""
+    """In a container, the previous process may have had the same process number."""
     held = SingleInstance(tmp_path)
     lock = (tmp_path / "window.lock").read_text()
     held.close()

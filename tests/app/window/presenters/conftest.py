@@ -1,4 +1,4 @@
-"""A message bus for one test, with as much of a desktop on it as the test wants."""
+"""A message bus for one test, with the desktop services that the test asks for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if not sys.platform.startswith("linux"):
 
 
 class FakeDesktop:
-    """The program of tests/support/fake_desktop.py, and what was called there."""
+    """The program tests/support/fake_desktop.py, and the calls made to it."""
 
     def __init__(self, process: subprocess.Popen[str], qtbot: QtBot) -> None:
         self._process = process
@@ -39,7 +39,7 @@ class FakeDesktop:
         assert self.called("ready") is None
 
     def called(self, name: str) -> Any:
-        """The values of the next call of this name."""
+        """Return the values of the next call of this name."""
         while True:
             self._qtbot.waitUntil(lambda: not self._lines.empty())
             what, body = json.loads(self._lines.get())
@@ -88,7 +88,7 @@ def bus_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
 
 @pytest.fixture
 def start_desktop(bus_address: str, qtbot: QtBot) -> Iterator[Callable[..., FakeDesktop]]:
-    """Start the services of these names."""
+    """Yield a function that starts desktop services by name."""
     started = []
 
     def start(*names: str) -> FakeDesktop:
@@ -116,5 +116,5 @@ def tasks(qtbot: QtBot) -> Iterator[Tasks]:
 
 @pytest.fixture
 def bus(tasks: Tasks) -> SessionBus:
-    """Not yet open."""
+    """Return a bus that is not open yet."""
     return SessionBus(tasks)

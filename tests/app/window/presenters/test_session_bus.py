@@ -1,4 +1,4 @@
-"""Notifications and global shortcuts over a real message bus, with a desktop that is played."""
+"""Notifications and global shortcuts over a real message bus, with a fake desktop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_bus_without_notifications(qtbot: QtBot, bus_address: str, bus: Sessio
     with qtbot.waitSignal(bus.opened):
         bus.open()
     answered: list[object] = []
-    bus.call(message_bus.GetId(), answered.append, lambda: None)  # answered after the question
+    bus.call(message_bus.GetId(), answered.append, lambda: None)  # answered in turn
     qtbot.waitUntil(lambda: bool(answered))
     assert not notifications.are_possible
 

@@ -1,4 +1,4 @@
-"""What a second start sends to the first."""
+"""The request that a second start sends to the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that begin with “hearth:”: what they may name, and what is refused."""
+"""Links that begin with “hearth:”, valid and refused."""
 
 from __future__ import annotations
 

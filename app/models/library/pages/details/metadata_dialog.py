@@ -76,7 +76,7 @@ class TemplateEdit(QWidget):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the text differs from the template in the file."""
+        """True if the text differs from the template in the file."""
         return self.text() != self._before
 
     def show_sample(self, prompt: str) -> None:
@@ -139,7 +139,7 @@ class TargetChoice(QWidget):
 
     @property
     def is_copy(self) -> bool:
-        """Whether a copy is written rather than the file itself."""
+        """True if a copy is written, not the file itself."""
         return self._copy.isChecked()
 
     def _update(self) -> None:

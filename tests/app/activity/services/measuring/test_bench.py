@@ -1,4 +1,4 @@
-"""Measuring and comparing, over a scripted engine."""
+"""Benchmarks and comparisons of draft modes, with a scripted engine."""
 
 from __future__ import annotations
 

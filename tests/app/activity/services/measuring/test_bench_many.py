@@ -1,4 +1,4 @@
-"""Many chats at once, over a scripted engine and a scripted server."""
+"""Benchmarks of many chats at once, with a scripted engine and a scripted server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TINY = ModelEntry("team:tiny", "tiny", Path("tiny"), engine="remote", server="s1
 
 
 class Meeting(ScriptedEngine):
-    """Each answer waits until so many are under way."""
+    """A scripted engine whose answers wait for each other, so that they run together."""
 
     def __init__(self, together: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Comparing answers where an engine starts again to draft otherwise, which takes a minute."""
+"""Comparing answers on an engine that restarts, for about a minute, to change its drafting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ PROMPTS = 2 * len(KINDS)
 
 
 class Worker(ScriptedWorker):
-    """apart: the number of its answers with drafts that has other thoughts than without."""
+    """A scripted worker that drafts.
+
+    Attributes:
+        apart: Number of the drafted answer whose reasoning differs; 0 for none.
+    """
 
     apart = 0
     drafted = 0

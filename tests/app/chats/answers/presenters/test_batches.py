@@ -1,4 +1,4 @@
-"""Batches of an engine's events as the window gets them."""
+"""Joining the engine's events into batches for the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking and answering through signals."""
+"""Asking questions and receiving answers through signals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.services import Services
 
 
 class Heard:
-    """Everything that a Generation said."""
+    """A record of every signal of a Generation."""
 
     def __init__(self, generation: Generation) -> None:
         self.ended: list[StoredMessage] = []
@@ -140,7 +140,7 @@ def test_a_bug_is_said_and_does_not_block_the_next_answer(
 
 @pytest.fixture
 def full_disk(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """The disk has no room for answers, until this is undone."""
+    """Make saving an answer fail for lack of space, until the returned patch is undone."""
 
     def full(_: StoredMessage) -> None:
         raise DiskFull("The disk is full.", "No room.", "Free some.")

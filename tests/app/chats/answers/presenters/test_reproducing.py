@@ -1,4 +1,4 @@
-"""Asking for an answer again in just the way of then, and saying plainly where that cannot be."""
+"""Reproducing an answer with its original settings, and the reasons when that is impossible."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_all_is_as_it_was_whatever_the_settings_say_now(at: Desk, model: str) ->
     planned, found = reproduce(at, answer)
     assert planned.doubt is None
     first, second = at.services.engine.requests
-    # The seed is the one that the engine says it drew.
+    # The seed is the one that the engine reports.
     assert second == replace(first, sampling=replace(first.sampling, seed=7))
     assert at.services.engine.plans[-1].kv_type == "q8_0"
     assert found == Comparison(same=True)

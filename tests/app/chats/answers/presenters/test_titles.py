@@ -1,4 +1,4 @@
-"""Titles by the model: when one is made, when not, and what it leaves alone."""
+"""Titles written by the model: when one is made, when not, and its side effects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUESTION = "How do I bake bread?"
 
 
 class Talk:
-    """A generation with titles, over a model that did not come with Hearth."""
+    """A generation with titles and a model that did not come with Hearth."""
 
     def __init__(self, services: Services, folder: Path, qtbot: QtBot) -> None:
         self.services = services
@@ -49,7 +49,7 @@ class Talk:
         self.generation.ready.connect(self._keep)
 
     def _keep(self, _: str, ready: Ready) -> None:
-        """The model that answered last."""
+        """Keep the model that answered last."""
         self.ready = ready
 
     def begin(self, chat_id: str | None, text: str) -> None:
@@ -62,7 +62,7 @@ class Talk:
         return str(ended.args[0].chat_id)
 
     def settle(self) -> None:
-        """Until no title is on its way."""
+        """Wait until no title is being made."""
         self.qtbot.waitUntil(lambda: not self.titles.is_busy)
 
     def title(self, chat_id: str) -> tuple[str, str]:
@@ -140,7 +140,7 @@ def test_what_comes_with_hearth_makes_no_titles(talk: Talk) -> None:
 
 
 def test_no_other_model_is_told_of_a_chat(talk: Talk) -> None:
-    """Its own may have been unloaded for another one before its title is made."""
+    """The chat's model may have been unloaded in favour of another before the title is made."""
     talk.settings.set("auto_titles", False)
     heard: list[Ready] = []
     talk.generation.ready.connect(lambda _, ready: heard.append(ready))
@@ -191,7 +191,7 @@ def _complete(talk: Talk, answer_id: str, chat_id: str) -> StoredMessage:
 
 
 def test_a_title_costs_a_chat_nothing_of_its_kv_cache() -> None:
-    """With the real engine: the next question evaluates as many tokens as without a title."""
+    """With the real engine, the next question evaluates as many tokens as without a title."""
 
     def second(*, titled: bool) -> tuple[int, int]:
         engine = LlamaCppEngine()

@@ -1,4 +1,4 @@
-"""Messages that wait: when they are sent by themselves, and when they wait for their user."""
+"""Waiting messages: when they are sent automatically, and when they wait for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing an answer: saved as it comes, and its every end."""
+"""Writing an answer: saving it as it comes, and each way in which it can end."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_differs_is_kept_with_the_answer(services: Services) -> None:
 
 
 def preferring(services: Services, preference: AsChosen) -> Answers:
-    """Answers that this preference chooses the engine for."""
+    """Return answers whose engine is chosen by this preference."""
     layers = ChatLayers(ChatSettingsStore(services.database), AssistantStore(services.database))
     return Answers(
         services.chats,
@@ -336,7 +336,7 @@ def test_a_grammar_reaches_the_engine(services: Services) -> None:
 
 
 class TestSettingsOfAModel:
-    """What is asked for goes before the chat, the chat before the model, the model before all."""
+    """The order of settings: a request's come before a chat's, a model's and the general ones."""
 
     @pytest.fixture
     def model(self, services: Services, tmp_path: Path) -> str:

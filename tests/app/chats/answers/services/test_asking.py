@@ -1,4 +1,4 @@
-"""What is kept of who wrote an answer that was continued."""
+"""The names kept with an answer that one model began and another continued."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EMPTY = StoredMessage("a", "c", "q", "assistant", "", 0.0)
 
 
 def written(answer: StoredMessage, *names: str) -> StoredMessage:
-    """Begun, or gone on with, by each of these in turn."""
+    """Return the answer, begun by the first of these models and continued by the others."""
     for name in names:
         answer = replace(
             with_request(answer, AnswerRecord(name, name)), text=answer.text + "More. "

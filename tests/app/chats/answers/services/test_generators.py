@@ -1,4 +1,4 @@
-"""The way of a token from the decoder to the window: few generators, and all of them let go."""
+"""The generators between the decoder and the window: they are few, and all are closed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
 
 
 def generators() -> list[str]:
-    """Those that are at work below the caller, the innermost first."""
+    """Return the names of the generators that run below the caller, innermost first."""
     found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

@@ -1,4 +1,4 @@
-"""Attached files reach the model: whole if they fit, else the passages that suit the question."""
+"""Attached files in the prompt: whole if they fit, else the passages most like the question."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LARGE = attached(
 
 
 class Model:
-    """Counts four characters a token, in a context of so many tokens."""
+    """A model that counts four characters a token, in a context of this many tokens."""
 
     def __init__(self, context: int) -> None:
         self.context = context
@@ -248,7 +248,7 @@ SCAN = attached_scan("scan.pdf", *(b"page %d" % at for at in range(1, 9)))
 
 @pytest.fixture
 def seeing(services: Services, tmp_path: Path) -> Services:
-    """The services, with a model that sees and hears."""
+    """Return the services with a model that takes pictures and sounds."""
     (tmp_path / "seeing").mkdir()
     model = write_qwen3vl(tmp_path / "seeing" / "model.gguf")
     qwen3vl_projector(model.with_name("mmproj-model.gguf"))
@@ -391,7 +391,7 @@ def test_a_picture_that_no_answer_was_shown_goes_with_the_next_question(
 
 
 def passage(file: AttachedFile, place: int, score: float) -> FoundPassage:
-    """A whole section as a search in a collection would have found it."""
+    """Return a whole section in the form that a search of a collection returns."""
     section = file.document.sections[place - 1]
     return FoundPassage(
         "Docs",

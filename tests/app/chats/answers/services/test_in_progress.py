@@ -1,4 +1,4 @@
-"""An answer while it comes: its text as far as one has heard it, and how long it thinks."""
+"""An answer in progress: the text delivered so far, and the time spent reasoning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Clock:
 def test_the_time_is_from_the_first_thought_to_the_first_word() -> None:
     clock = Clock()
     growing = GrowingAnswer(EMPTY, clock)
-    clock.now += 7  # the prompt is read
+    clock.now += 7  # reading the prompt
     growing.add(ReasoningDelta("Hm, "))
     clock.now += 2
     assert growing.reasoning_s == 2

@@ -1,4 +1,4 @@
-"""A chat for which nobody has chosen a model is not sent to a server, whatever is usual."""
+"""A chat with no model chosen is never sent to a server, even if the default model is on one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def answered(house: House, answer: StoredMessage) -> StoredMessage:
-    """With a server's model as the usual one."""
+    """Write the answer with a server's model as the default."""
     options = AnswerOptions()
     events = list(house.answers.write(answer, AT_SERVER, options, lambda _: None, CancelToken()))
     assert isinstance(events[-1], Ended)

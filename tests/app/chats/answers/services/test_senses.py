@@ -1,4 +1,4 @@
-"""What is said where a model takes no picture or no sound."""
+"""Explanations for models that take no pictures or sounds."""
 
 from __future__ import annotations
 

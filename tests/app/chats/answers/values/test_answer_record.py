@@ -1,4 +1,4 @@
-"""How an answer was asked for, kept and read again."""
+"""The record of how an answer was requested: writing it and reading it again."""
 
 from __future__ import annotations
 

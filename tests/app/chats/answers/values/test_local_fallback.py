@@ -1,4 +1,4 @@
-"""Text leaves a chat only where somebody has chosen that for it."""
+"""Text leaves this computer only for a model that somebody chose."""
 
 from __future__ import annotations
 

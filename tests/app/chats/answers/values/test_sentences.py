@@ -1,4 +1,4 @@
-"""An answer is cut into the sentences that a voice reads, however it arrives."""
+"""Splitting an answer into sentences for a voice, however its pieces arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quotes of answers about files are marked where they stand, by the verdict on them."""
+"""Marking the quotes of answers about files according to their verdicts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANSWER = (
 
 
 def begin(ui: Ui, *files: AttachedFile, said: str = "Thank you.") -> str:
-    """A chat whose first question has files; returns its id."""
+    """Open a chat whose first question has files, and return its id."""
     question, answer = ui.app.chats.ask(None, "Here it is.", files=files)
     ui.app.chats.save_answer(replace(answer, text=said, state="complete"))
     ui.page.open_chat(question.chat_id)
@@ -42,7 +42,7 @@ def begin(ui: Ui, *files: AttachedFile, said: str = "Thank you.") -> str:
 
 
 def line_under(view: MarkdownView, words: str) -> QTextCharFormat:
-    """The format of words in a text."""
+    """Return the character format of words in a text."""
     found = view.document().find(words)
     assert not found.isNull(), words
     cursor = QTextCursor(found)

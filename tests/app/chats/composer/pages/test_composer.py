@@ -1,4 +1,4 @@
-"""The line under the message: what fits into it, and the menu with the rest."""
+"""The row of buttons under the message, and the menu for those that do not fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.window import Ui, part
 
 @pytest.fixture
 def thinker(ui: Ui, tmp_path: Path) -> None:
-    """The model in use can be asked to think."""
+    """Use a model whose reasoning can be switched."""
     ui.engine.says = {"thinking": "switch", "thinks": False}
     entry = ui.app.library.add(write_thinker(tmp_path / "thinker.gguf"))
     ui.presenters.settings.set("model", entry.id)
@@ -103,7 +103,7 @@ def test_the_keys_that_send_are_in_the_tip(ui: Ui) -> None:
 
 
 class _Painted(QObject):
-    """Counts how often a widget is painted."""
+    """A counter of a widget's paint events."""
 
     count = 0
 

@@ -1,4 +1,4 @@
-"""What MTP brings in a word, the card behind it, the facts under an answer, and the check."""
+"""The MTP button with its card, the facts under an answer, and the check of MTP's answers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def segment(ui: Ui, mode: str) -> QPushButton:
 
 
 def click(ui: Ui, mode: str) -> None:
-    """Set the switch on the card, and close that."""
+    """Choose a mode on the card and close it."""
     card = open_card(ui)
     QTest.mouseClick(segment(ui, mode), Qt.MouseButton.LeftButton)
     card.close()

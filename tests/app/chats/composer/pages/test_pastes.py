@@ -1,4 +1,4 @@
-"""A long text that is pasted is a chip at the message, and a long message shows its beginning."""
+"""Long pasted texts, shown as chips at the message, and long messages, shown folded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages written while an answer is: above the composer, and sent in their turn."""
+"""Messages sent while an answer is written: listed above the composer and sent in order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.window import Ui, part
 
 
 def rows(ui: Ui) -> list[str]:
-    """What waits, from above, as it is shown."""
+    """Return the texts of the waiting messages from top to bottom."""
     strip = ui.window.findChild(QueueStrip)
     assert strip is not None
     shown = [it for it in strip.findChildren(QueueRow) if it.isVisibleTo(strip) and it.isVisible()]
@@ -37,7 +37,7 @@ def head(ui: Ui) -> str:
 
 
 def queue(ui: Ui, hold: threading.Event, *texts: str) -> None:
-    """An answer that waits after its first word, and messages behind it."""
+    """Start an answer that pauses after its first word, and queue messages behind it."""
     hold.clear()
     ui.ask("One", wait=False)
     ui.wait_for_text("Hello")
@@ -64,7 +64,7 @@ def asked_on_the_path(ui: Ui) -> list[str]:
 
 
 def test_fifty_messages_typed_at_once_are_one_path(ui: Ui) -> None:
-    """Also those that come before the chat itself is saved."""
+    """Some of them are sent before the chat itself is saved."""
     texts = [f"message {number}" for number in range(50)]
     for text in texts:
         ui.ask(text, wait=False)
@@ -78,7 +78,7 @@ def test_fifty_messages_typed_at_once_are_one_path(ui: Ui) -> None:
 def test_what_is_sent_while_a_waiting_message_is_saved_comes_after_it(
     ui: Ui, hold: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then neither an answer is being written nor does a message wait in the database."""
+    """At that moment no answer is being written and no message waits in the database."""
     queue(ui, hold, "Two")
     may_save, send = threading.Event(), WaitingStore.send
 
@@ -218,7 +218,7 @@ def test_one_that_cannot_be_kept_comes_back_into_the_composer(
 
 @pytest.fixture
 def other(ui: Ui, tmp_path: Path) -> str:
-    """A second model, listed in the window."""
+    """Add a second model and wait until the window lists it."""
     entry = ui.app.library.add(write_llama(tmp_path / "other.gguf"))
     ui.presenters.models.look()
     ui.qtbot.waitUntil(lambda: entry.id in [it.id for it in ui.window.chooser.entries()])

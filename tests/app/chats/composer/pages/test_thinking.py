@@ -1,4 +1,4 @@
-"""The switch at the composer, and the reasoning of an answer while it comes and afterwards."""
+"""The reasoning switch at the composer, and the reasoning shown during and after an answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEVELS = {
 
 @pytest.fixture
 def thinker(ui: Ui, tmp_path: Path) -> str:
-    """The model in use, which can be asked to think."""
+    """Use a model whose reasoning can be switched, and return its id."""
     ui.engine.says = {"thinking": "switch", "thinks": False}
     entry = ui.app.library.add(write_thinker(tmp_path / "thinker.gguf"))
     ui.presenters.settings.set("auto_titles", "false")
@@ -36,7 +36,7 @@ def thinker(ui: Ui, tmp_path: Path) -> str:
 
 
 def choose(ui: Ui, key: str) -> None:
-    """Press the switch, and choose in its menu where it has one."""
+    """Press the switch and, if it opens a menu, choose the entry."""
     ui.click("thinking")
     menu = ui.window.findChild(QMenu, "thinkingChoices")
     if menu is not None:

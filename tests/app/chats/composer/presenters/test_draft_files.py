@@ -1,4 +1,4 @@
-"""Files at messages that are being written: read one after the other, kept, sent, taken away."""
+"""Files attached to a draft: read one after the other, stored, sent and removed."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_same_file_stands_there_once(at: Desk, tmp_path: Path) -> None:
 
 
 class _Waiting:
-    """Reads nothing until it is cancelled."""
+    """A reader that blocks until it is cancelled."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()

@@ -1,4 +1,4 @@
-"""The meter, the card, the warning, pins and summaries in the window."""
+"""The context meter and its card, the overflow warning, pins and summaries in the window."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from app.settings.values.fields import Settings
 from tests.support.window import Ui
 
 SMALL = 120
-"""Tokens; 30 of them are kept for the answer. A message has a word's number, and 4 more."""
+"""Size of the context in tokens, 30 of them for the answer; a message takes 4 plus its words."""
 
 
 @pytest.fixture
 def small(ui: Ui) -> Ui:
-    """The scripted engine in a small context, with one turn in its chat: 5 and 6 tokens."""
+    """Set the scripted engine to a small context and ask one turn, of 5 and 6 tokens."""
     ui.engine.context = SMALL
     ui.ask("Hi")
     ui.qtbot.waitUntil(lambda: numbers(ui) == "15 of 120")
@@ -33,7 +33,7 @@ def meter(ui: Ui) -> ContextMeter:
 
 
 def write(ui: Ui, words: int) -> None:
-    """As the next message, and wait until it is counted."""
+    """Write a draft of this many words and wait until it is counted."""
     text = " ".join(["word"] * words)
     ui.page.composer.set_text(text)
     ui.qtbot.waitUntil(lambda: counted(ui) == text)
@@ -45,7 +45,7 @@ def counted(ui: Ui) -> str:
 
 
 def fill(ui: Ui, turns: int = 4) -> None:
-    """Turns of 20 tokens and 6."""
+    """Ask this many turns of 20 and 6 tokens."""
     for number in range(turns):
         ui.ask(f"{number} " + "word " * 15)
 
@@ -56,7 +56,7 @@ def chat_id(ui: Ui) -> str:
 
 
 def numbers(ui: Ui) -> str:
-    """What the meter says to those who cannot see its ring."""
+    """Return the numbers in the meter's accessible name."""
     return meter(ui).accessibleName().removeprefix("Context: ").removesuffix(" tokens")
 
 
@@ -207,7 +207,7 @@ def test_too_many_pins_are_said(small: Ui) -> None:
     for message in small.page.transcript.messages[2:]:
         small.page.context.pin(message)
     write(small, 30)
-    # One pin after the other is saved and counted; the last of them is what is too much.
+    # The pins are saved and counted one by one; only with the last of them do they take too much.
     small.qtbot.waitUntil(lambda: (use := small.page.context.use) is not None and use.pinned > 100)
     small.press("Return", small.edit)
     assert "pinned" in small.find(QLabel, "contextWarningWhat").text()

@@ -1,4 +1,4 @@
-"""A chat with a server that does not tell how much context it has, in the window."""
+"""Chatting in the window with a server that does not report its context size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def server() -> Iterator[OpenAiServer]:
 
 @pytest.fixture
 def gateway(ui: Ui, server: OpenAiServer) -> Ui:
-    """Its model is the chat's."""
+    """Choose a model of such a server for the chat."""
     kept = ui.app.servers.save(ServerProfile("", "gateway", server.address), None)
     ui.app.servers.test(kept)
     ui.presenters.models.look()
@@ -34,7 +34,7 @@ def gateway(ui: Ui, server: OpenAiServer) -> Ui:
 
 
 def test_a_second_message_is_sent_as_well(gateway: Ui, server: OpenAiServer) -> None:
-    """It was held back, since it took so many of 0 tokens."""
+    """It used to be held back as too long for a context of 0 tokens."""
     gateway.ask("Hello")
     context = gateway.page.context
     gateway.qtbot.waitUntil(lambda: context.use is not None and context.use.context == 0)

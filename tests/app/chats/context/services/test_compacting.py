@@ -1,4 +1,4 @@
-"""Chats that outgrow their context, with the real starter model: left out, summed up, stopped."""
+"""Chats that outgrow their context: leaving out, summing up and stopping with the starter model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ QUESTIONS = ("What is MTP?", "Is my chat private?", "Where are my chats kept?", 
 
 @dataclass
 class Talk:
-    """A chat with the guide in a small context, as its user has it."""
+    """A chat with the guide in a small context, with the services of the app."""
 
     store: ChatStore
     summaries: SummaryStore
@@ -65,7 +65,7 @@ class Talk:
         )
 
     def remember(self, turns: int) -> None:
-        """Have turns in the store that nobody has to wait for."""
+        """Store finished turns without generating them."""
         for number in range(turns):
             question, answer = self.store.ask(self.chat_id, f"Question {number}: why is it so?")
             self.chat_id = question.chat_id
@@ -76,7 +76,11 @@ class Talk:
         return self.counting.use(self.chat_id, draft, self.settings, AnswerOptions())
 
     def listen_to_summing(self) -> list[tuple[int, int]]:
-        """Of each summary to come: tokens of its prompt, and how many had to be evaluated."""
+        """Record every coming summary.
+
+        Returns:
+            A list that grows with each summary: the tokens of its prompt, and those evaluated.
+        """
         found: list[tuple[int, int]] = []
         chat = self.engine.chat
 
@@ -190,7 +194,7 @@ def test_sixty_turns_that_stop(talk: Talk) -> None:
 
 
 def test_a_long_chat_is_summed_up_in_pieces(talk: Talk) -> None:
-    """Its policy changed late: what has to leave is more than the context itself."""
+    """After a late change of the policy, more has to leave than the context itself can hold."""
     talk.settings = replace(SMALL, overflow="compact")
     talk.remember(60)
     events = talk.ask("And now?")

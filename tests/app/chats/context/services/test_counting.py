@@ -1,4 +1,4 @@
-"""What a chat would take of a context, before its model is loaded."""
+"""Counting a chat's share of the context before its model is loaded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SHAPE: dict[str, Any] = {**QWEN3, "num_hidden_layers": 36, "num_key_value_heads"
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Iterator[Counting]:
-    """Of a computer with a card of 24 GB, and a checkpoint that was trained for 40,960 tokens."""
+    """Yield a Counting for a 24 GB card and a checkpoint that was trained for 40,960 tokens."""
     folder = write_checkpoint(tmp_path / "q", SHAPE, size=9_000_000_000)
     entry = ModelEntry("q", "Qwen", folder, source="builtin", engine="vllm")
     database = Database(tmp_path / "chats.db")
@@ -73,7 +73,7 @@ BOOK = attached("book.pdf", *(f"Page {n} tells of bread. " + "Bread. " * 300 for
 
 @pytest.fixture
 def counts(services: Services) -> Counting:
-    """Counts with the scripted engine, a word a token, in a context of 2,000."""
+    """Return a Counting with the scripted engine, a word a token, in a context of 2,000."""
     services.engine.context = 2000
     database, preparing = services.database, services.answers.preparing
     DraftStore(database).save_files(None, [PLAN.attachment], PLAN)

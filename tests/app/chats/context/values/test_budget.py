@@ -1,4 +1,4 @@
-"""What of the context a chat takes, when it is only estimated, and when a warning is due."""
+"""The budget of a chat's context: its parts, estimates, and when a warning is due."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_chat_says_how_long_its_tokens_are() -> None:
 def test_where_a_server_does_not_tell_its_context_nobody_is_warned(
     policy: OverflowPolicy, exact: bool
 ) -> None:
-    """It was said that 37 of 0 tokens are too many, and nothing could be sent any more."""
+    """Hearth used to say that 37 of 0 tokens were too many, and sent nothing."""
     measured = estimate(MESSAGES, 0, None, 4.0)
     assert (measured.context, measured.left) == (0, ())
     unknown = use_of(PROMPT, measured, exact=exact, policy=policy, draft="draft")

@@ -1,4 +1,4 @@
-"""Another draft in a chat that is counted: only what it takes itself is counted anew."""
+"""Recounting a chat after its draft changes: only the draft is counted again."""
 
 from __future__ import annotations
 

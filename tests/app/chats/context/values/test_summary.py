@@ -1,4 +1,4 @@
-"""Which summary stands for what of a path, and what is asked with it."""
+"""Which summary covers which part of a path, and the prompt that results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files at a message in the window: chosen, dropped, pasted, shown, sent, taken out again."""
+"""Files at a message: choosing, dropping, pasting, showing, sending and removing them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plan(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def long(tmp_path: Path) -> Path:
-    """More than the context holds."""
+    """Write a file that is too long for the context."""
     path = tmp_path / "book.md"
     parts = (f"# Part {n}\n\n" + f"Bread of kind {n}. " * 20 for n in range(40))
     path.write_text("\n\n".join(parts))
@@ -48,7 +48,7 @@ def files(*paths: Path) -> QMimeData:
 
 
 def drop(on: QWidget, mime: QMimeData) -> None:
-    """Drag something over a widget and let go of it there."""
+    """Drag data over a widget and drop it there."""
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     entered = QDragEnterEvent(QPoint(5, 5), copy, mime, left, none)
@@ -58,7 +58,7 @@ def drop(on: QWidget, mime: QMimeData) -> None:
 
 
 def chips(ui: Ui) -> dict[str, str]:
-    """What the chips at the message say, by name."""
+    """Return the text of each visible chip at the message, by file name."""
     found = ui.page.composer.attached.findChildren(FileChip)
     return {it.name: it.words for it in found if it.isVisible()}
 
@@ -96,7 +96,7 @@ def test_dropped_files_are_chips_and_go_with_the_question(ui: Ui, plan: Path) ->
 def test_files_of_office_programs_are_documents_and_no_chats_to_import(
     ui: Ui, tmp_path: Path
 ) -> None:
-    """They are archives, as exports of chats are; one that breaks off is known by its name."""
+    """They are archives like exported chats; a truncated one is recognised by its name."""
     letter = docx(tmp_path / "letter.docx", paragraph("The rent is due on the third."))
     book = epub(tmp_path / "book.epub", {"one": "<p>Bread takes time.</p>"})
     attach(ui, letter, book)
@@ -277,7 +277,11 @@ def test_a_pressed_chip_is_opened(ui: Ui, plan: Path) -> None:
 
 
 class SlowReader:
-    """may: cancelled once files may be read."""
+    """A reader that waits.
+
+    Attributes:
+        may: Cancelled once the files may be read.
+    """
 
     def __init__(self) -> None:
         self.may = CancelToken()

@@ -1,4 +1,4 @@
-"""The microphone at the message: offered where the model hears, asked each time, seen while on."""
+"""Recording for a message: offered if the model hears, confirmed each time, visible while on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.window import Ui
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was done with the microphone, which gives two seconds of sound."""
+    """Replace the microphone by two seconds of sound; list its openings and closings."""
     done: list[str] = []
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Finding words in a chat: over all of its messages, and going from one place to the next."""
+"""Finding words in all messages of a chat, and going from match to match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT = 300
 
 
 def message(number: int) -> StoredMessage:
-    """Every tenth answer speaks of a comet, the 41st twice and in bold."""
+    """Return a message; every tenth mentions a comet in part in bold, the 41st twice."""
     text = f"message {number}\n\n- one\n- two\n- three"
     if number % 10 == 1:
         text = f"A **com**et, number {number} 🚀\n\n" + "much more\n\n" * 20
@@ -47,7 +47,7 @@ def live(ui: Ui) -> int:
 
 
 def find(ui: Ui, words: str, count: str) -> QLineEdit:
-    """Type the words into the bar and wait for how often they were found."""
+    """Type the words into the bar and wait for this number of matches."""
     ui.press("Ctrl+F")
     field = ui.find(QLineEdit, "findWords")
     assert field.hasFocus()
@@ -64,7 +64,7 @@ def marked(ui: Ui, message_id: str) -> list[str]:
 
 
 def is_seen(transcript: Transcript, message_id: str, words: str) -> bool:
-    """Whether the first of the words in a message is within what can be seen."""
+    """Return True if the first match in a message is visible."""
     view = transcript.view_of(message_id)
     if view is None:
         return False

@@ -1,4 +1,4 @@
-"""Going between branches and making new ones, also while answers are written."""
+"""Moving between branches and making new ones, also while answers are written."""
 
 from __future__ import annotations
 

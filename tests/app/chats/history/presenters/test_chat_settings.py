@@ -1,4 +1,4 @@
-"""What holds in a chat, from the window's side and from the engine's."""
+"""A chat's own settings, as the window shows them and as the engine gets them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Window:
     qtbot: QtBot
 
     def ask(self, chat_id: str | None) -> str:
-        """Ask in a chat as the window does; returns its id."""
+        """Ask in a chat as the window does, and return the chat's id."""
         begins = self.chat.begins() if chat_id is None else None
         store, answers = self.services.chats, self.services.answers
         _, answer = store.ask(chat_id, "Hi", begins=begins)
@@ -129,7 +129,7 @@ def test_a_chat_keeps_the_model_it_began_with(window: Window) -> None:
 
 
 def test_whether_somebody_has_chosen_its_model_is_kept_with_a_chat(window: Window) -> None:
-    """Where nobody has, Hearth chooses the engine for each answer."""
+    """In a chat with no chosen model, Hearth chooses the engine for each answer."""
     chat_id = window.ask(None)
     layers = ChatLayers(
         ChatSettingsStore(window.services.database), AssistantStore(window.services.database)

@@ -1,4 +1,4 @@
-"""The list of chats for the window."""
+"""The presenter of the list of chats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.services import Services
 
 @pytest.fixture
 def forgotten() -> list[str]:
-    """Chats of which the engine was to keep nothing."""
+    """Return an empty list, to collect the chats whose engine state is discarded."""
     return []
 
 

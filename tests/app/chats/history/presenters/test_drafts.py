@@ -1,4 +1,4 @@
-"""Drafts are saved while they are written."""
+"""Saving drafts while they are written."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_draft_survives_a_kill(tmp_path: Path) -> None:
     written = -1
     for line in process.stdout:
         written = int(line)
-        # A disk may take its time over a draft, but not until nobody writes any more.
+        # Saving may lag behind, but not until the writing ends.
         if (written >= 60 and saved_word(path) >= 10) or written >= 2_000:
             process.send_signal(signal.SIGKILL)
             break
@@ -146,7 +146,7 @@ def test_a_draft_survives_a_kill(tmp_path: Path) -> None:
 
 
 def saved_word(path: Path) -> int:
-    """The number of the word that was saved last; -1 before there is one."""
+    """Return the number of the last saved word; -1 before the first."""
     with closing(Database(path)) as database:
         saved = DraftStore(database).of(None)
     return int(saved.removeprefix("word ") or -1)

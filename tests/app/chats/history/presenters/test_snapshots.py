@@ -1,4 +1,4 @@
-"""The daily copy while the window is open."""
+"""The daily copy of the database while the window is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches in the database: other wordings, ratings, deletion that can be undone."""
+"""Branches in the database: edited messages, ratings, and deletion with undo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def branches(database: Database) -> BranchStore:
 
 
 def turns(chats: ChatStore, count: int) -> list[StoredMessage]:
-    """A chat of so many questions with their answers."""
+    """Make a chat of this many turns and return its messages."""
     chat_id = None
     for number in range(count):
         _, answer = chats.ask(chat_id, f"q{number}")

@@ -1,4 +1,4 @@
-"""Where chats lie: places, pages, counts, and moving many at once."""
+"""Lists of chats: their places, pages and counts, and moving many chats at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folders(database: Database) -> FolderStore:
 
 @pytest.fixture
 def ids(chats: ChatStore) -> list[str]:
-    """Of six chats, "0" to "5", the last used last."""
+    """Return the ids of six chats, "0" to "5"; "5" was used last."""
     return [chats.ask(None, str(number))[0].chat_id for number in range(6)]
 
 
@@ -87,7 +87,7 @@ def test_the_archive_and_the_trash_begin_with_what_came_last(
 def test_the_mark_of_a_chat_says_how_it_stands(
     chats: ChatStore, lists: ChatLists, database: Database, ids: list[str]
 ) -> None:
-    """The marks, from the chat that was used last."""
+    """The marks are listed from the chat used last."""
     states: tuple[MessageState, ...] = ("complete", "failed", "interrupted")
     for chat_id, state in zip(ids, states, strict=False):
         chats.save_answer(replace(chats.messages(chat_id)[-1], state=state))

@@ -1,4 +1,4 @@
-"""Chats and messages: what is saved when, branches, deletion, titles, crashes."""
+"""Chats and messages in the database: saving, branches, deletion, titles, crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that wait: their order, their branch, and that none is lost or asked twice."""
+"""Waiting messages in the database: their order and branch; none is lost or sent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of messages, what of it is asked, and titles."""
+"""The tree of messages and the prompt made from one of its paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions a model is offered to begin with."""
+"""The first questions suggested for a model."""
 
 from __future__ import annotations
 

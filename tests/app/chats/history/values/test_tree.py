@@ -1,4 +1,4 @@
-"""Branches of a conversation: forks, the way back to where one was, and the folded tree."""
+"""Branches of a conversation: forks, the remembered leaf, and the folded tree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.chats.history.values.tree import Fork, Node, Tree, first_words
 
 
 def tree(*pairs: tuple[str, str | None]) -> Tree:
-    """Nodes by their id and parent; q... are questions."""
+    """Return a tree of nodes by id and parent; ids that begin with "q" are questions."""
     return Tree([Node(it, parent, "user" if it[0] == "q" else "assistant") for it, parent in pairs])
 
 
@@ -16,7 +16,7 @@ PARTED = tree(
     ("q1", None), ("a1", "q1"), ("q2", "a1"), ("a2", "q2"), ("a1b", "q1"), ("q3", "a1"),
     ("a3", "q3"),
 )  # fmt: skip
-"""Two answers to the first question; after the first of them, two questions."""
+"""Two answers to the first question; the first of them is followed by two questions."""
 
 
 def test_a_fork_knows_its_neighbours() -> None:

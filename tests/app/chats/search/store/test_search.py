@@ -1,4 +1,4 @@
-"""Searching: what is found, in what order, and that the index follows the chats."""
+"""Searching chats: matches, their order, and keeping the index up to date."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.chats.search.store.search_index import LAYOUT, SearchBacklog, SearchInd
 
 
 class Found:
-    """A search that is in step before each question."""
+    """A search that updates its index before each query."""
 
     def __init__(self, path: Path, database: Database) -> None:
         self.path = path
@@ -30,7 +30,7 @@ class Found:
         self.search = Search(self.index, database)
 
     def __call__(self, words: str, limit: int = 50) -> list[str]:
-        """What the hits show, with what is marked in brackets; titles end with a #."""
+        """Return the text of each hit, with the matches in brackets and a # after titles."""
         while self.index.step():
             pass
         return [

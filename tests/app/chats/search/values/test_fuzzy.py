@@ -1,4 +1,4 @@
-"""What a few letters find, and in which order."""
+"""Fuzzy matching of a few letters, and the order of the matches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.chats.search.values.fuzzy import fit, folded
 
 
 def order(typed: str, *titles: str) -> list[str]:
-    """Those that fit, the best first."""
+    """Return the titles that match, best first."""
     scored = [(fit(folded(typed), folded(title)), title) for title in titles]
     return [title for score, title in sorted(((s, t) for s, t in scored if s is not None))][::-1]
 

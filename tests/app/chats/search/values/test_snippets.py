@@ -1,4 +1,4 @@
-"""What a list shows of a text that was found."""
+"""The snippet that a list shows of a found text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sidebar lists, and where: worked out from counts alone."""
+"""The rows of the sidebar, computed from counts alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORK = Folder("w", "Work", 0, 0.0)
 
 @dataclass
 class Counted:
-    """A shelf of chats that are so many hours old, by place."""
+    """A list of chats, given by their ages in hours in each place."""
 
     ages: dict[Place, list[float]]
 

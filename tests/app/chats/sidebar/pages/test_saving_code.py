@@ -1,4 +1,4 @@
-"""Code out of an answer becomes a file."""
+"""Saving code from an answer as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copying, quoting, facts on demand, and asking for an answer again."""
+"""Copying and quoting answers, showing their facts, and reproducing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with single messages: edit, branches, rating, deleting, quoting, facts."""
+"""Actions on single messages: editing, branches, rating, deleting, quoting and facts."""
 
 from __future__ import annotations
 

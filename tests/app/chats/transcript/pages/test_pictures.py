@@ -1,4 +1,4 @@
-"""Formulas and local pictures: made on another thread, put in place of their sources."""
+"""Formulas and local pictures: drawn on another thread and put in place of their sources."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_large_picture_is_made_as_small_as_it_is_shown(tmp_path: Path) -> None
 
 
 def test_the_base_of_a_formula_is_on_the_line(qtbot: QtBot) -> None:
-    """Where Qt centres the image, there is as much of it above as below."""
+    """Qt centres the image on the line, so it has as much height above the line as below."""
     image = draw(PictureRequest("x", "inline", 20, 2.5, "#000000", 1.0))
     assert image is not None
     dark = [

@@ -1,4 +1,4 @@
-"""Long chats: the newest messages are live, older ones come as one scrolls."""
+"""Long chats: the newest messages have widgets, and older ones get theirs on scrolling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.window import Ui
 
 
 def chat(count: int) -> tuple[StoredMessage, ...]:
-    """Question and answer in turns, each answer a few lines high."""
+    """Return alternating questions and answers, each answer a few lines high."""
     return tuple(
         StoredMessage(
             id=f"m{number}",

@@ -1,4 +1,4 @@
-"""The line over the chat on a model that is on its way."""
+"""The strip above the chat that shows a model's download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to begin with, which suit the model."""
+"""Suggested first questions that suit the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first page: what comes later does not move what is there, and what is asked goes on."""
+"""The welcome page: later additions leave the rest in place, and questions start a chat."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.support.window import Ui
 
 def test_the_offer_comes_below_the_questions_and_leaves_them_where_they_are(ui: Ui) -> None:
     question = ui.find(QPushButton, "suggestion2")
-    assert not ui.has("offer-default")  # which also lays out what has just been shown
+    assert not ui.has("offer-default")  # `has` also lays out new widgets
     before = question.mapToGlobal(QPoint())
     ui.qtbot.waitUntil(lambda: ui.has("offer-default"))
     ui.settle()
-    # The page has its new height when all events are through.
+    # The page has its new height once all events are processed.
     ui.qtbot.waitUntil(lambda: question.mapToGlobal(QPoint()) == before)
 
 

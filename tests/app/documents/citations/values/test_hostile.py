@@ -1,4 +1,4 @@
-"""Hostile answers and documents do not slow the check down."""
+"""Checking citations in hostile answers and documents within a time limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.suite import sampled
 from tests.support.told_documents import told
 
 MOST_S = 10
-"""Seconds of this process's own work; each takes less than two on one core."""
+"""Limit in seconds of processor time; each check takes less than two on one core."""
 
 QUOTE = "“the rent is due”"
 ANSWERS = {

@@ -1,4 +1,4 @@
-"""A place that an answer names is held against the headings and numbers of the document."""
+"""Checking the places that an answer names against the document's headings and numbers."""
 
 from __future__ import annotations
 
@@ -381,7 +381,7 @@ MARKDOWN = told(
     [
         ("Under “Deposit”, {}", "found"),
         ("Under “Notice”, {}", "elsewhere"),
-        ("Under “Lease”, {}", UNCHECKED),  # it may have the others in it
+        ("Under “Lease”, {}", UNCHECKED),  # this heading may contain the others
         ("{} (a.md, Deposit)", "found"),
         ("{} (a.md, section 2)", "found"),
         ("{} (a.md, section 3)", "elsewhere"),

@@ -1,4 +1,4 @@
-"""Quotes are seen in every shape and script, and found however their words are set."""
+"""Recognising quotes in every kind of quotation mark and script, however their words are set."""
 
 from __future__ import annotations
 

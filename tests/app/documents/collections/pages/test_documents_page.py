@@ -1,4 +1,4 @@
-"""The page of documents: collections over real files, real readers and a real index."""
+"""The documents page: collections of real files, with real readers and a real index."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BREAD = "Bread rises overnight in a cool place. Fold the dough twice before it r
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two texts, a PDF of two pages, and a file that is not what its name says."""
+    """Make a folder with two texts, a PDF of two pages, and a broken PDF."""
     folder = tmp_path / "Papers"
     folder.mkdir()
     (folder / "lease.txt").write_text(LEASE)
@@ -66,7 +66,7 @@ def until_read(ui: Ui, files: int, name: str = "Papers") -> None:
 
 
 def drop(ui: Ui, *paths: Path) -> None:
-    """Let files go over the page, as the window system tells of it."""
+    """Drag files over the page and drop them, through the events of the window system."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
@@ -77,7 +77,7 @@ def drop(ui: Ui, *paths: Path) -> None:
 
 
 def made(ui: Ui, folder: Path, files: int = 4) -> str:
-    """Make a collection of a folder by dropping it; returns its id."""
+    """Make a collection by dropping a folder, and return its id."""
     ui.press("Ctrl+Shift+W")
     drop(ui, folder)
     ui.qtbot.waitUntil(lambda: ui.has("collectionDialog"))
@@ -89,7 +89,7 @@ def made(ui: Ui, folder: Path, files: int = 4) -> str:
 
 
 def rows(ui: Ui) -> list[tuple[str, str]]:
-    """The names and states of the files in the table."""
+    """Return the names and states of the files in the table."""
     model = ui.find(QTableView, "documentFiles").model()
     return [
         (str(model.index(row, 0).data()), str(model.index(row, 1).data()))
@@ -248,7 +248,7 @@ def test_another_name_is_given_unless_it_is_taken(ui: Ui, folder: Path) -> None:
 
 
 def choose(ui: Ui, action: str) -> None:
-    """Choose something of the menu of the open collection."""
+    """Choose an action in the menu of the open collection."""
     ui.click("moreOfCollection")
     menu = ui.find(QMenu, "collectionMenu")
     next(it for it in menu.actions() if it.objectName() == action).trigger()

@@ -1,4 +1,4 @@
-"""Collections over real files, a real index, and llama.cpp with a made embedding model."""
+"""Collections of real files, with a real index and an embedding model made for llama.cpp."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ from tests.support.trusting import TrustingProbe
 
 @dataclass
 class House:
-    """All that collections take. settings: may be changed; runtime: the embedding model's own."""
+    """The parts that collections need.
+
+    Attributes:
+        settings: The settings; a test may replace them.
+        runtime: The runtime of the embedding model alone.
+    """
 
     folder: Path
     database: Database
@@ -54,12 +59,12 @@ class House:
         return list(self.knowledge.work(CancelToken(), politeness, only))
 
     def collection(self, name: str, *paths: Path) -> str:
-        """Make a collection of these paths, without reading them; returns its id."""
+        """Make a collection of these paths without reading them, and return its id."""
         made = self.knowledge.create(name)
         return self.knowledge.add(made.id, paths).id
 
     def found(self, collection: str, question: str) -> list[str]:
-        """Return the names of the files in which something was found."""
+        """Return the names of the files with matches, best first and without repeats."""
         found = self.knowledge.search([collection], question, 9, CancelToken())
         return list(dict.fromkeys(it.file for it in found))
 
@@ -68,7 +73,7 @@ class House:
 
 
 class CountedReader:
-    """Reads with the real reader, and notes what."""
+    """A real reader that records the names of the files it reads."""
 
     def __init__(self, read: list[str]) -> None:
         self._many = DocumentReader().many()
@@ -84,7 +89,7 @@ class CountedReader:
 
 @pytest.fixture
 def make_house(tmp_path: Path) -> Iterator[Callable[[], House]]:
-    """Makes them as the next start of Hearth would, in the same data folder."""
+    """Return a function that opens the same data folder, as each start of Hearth would."""
     with ExitStack() as opened:
 
         def make() -> House:
@@ -118,7 +123,7 @@ def house(make_house: Callable[[], House]) -> House:
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    """A folder with a lease, a recipe and a damaged file."""
+    """Make a folder with a lease, a recipe and a damaged file."""
     folder = tmp_path / "docs"
     (folder / "food").mkdir(parents=True)
     (folder / "lease.md").write_text("# Rent\n\nThe rent is 950 euros a month.\n", encoding="utf-8")

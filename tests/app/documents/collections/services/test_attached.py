@@ -1,4 +1,4 @@
-"""Passages of attached files are ordered by their meaning, as far as there is time for it."""
+"""Ordering the passages of attached files by meaning, within a time limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_without_an_embedding_model_there_is_no_order(house: House) -> None:
 
 def test_the_likeliest_come_first_and_the_next_question_has_more(house: House) -> None:
     house.add_model(write_bert(house.folder / "bert.gguf"))
-    ticks: Iterator[int] = count(0, 2)  # two seconds for each look at the clock
+    ticks: Iterator[int] = count(0, 2)  # each reading of the clock advances it by two seconds
     vectors = AttachedVectors(house.embedding, lambda: float(next(ticks)))
     first = vectors.order("the cat", parts(PAGES), [30, 31], CancelToken())
     assert len(first) == 16

@@ -1,4 +1,4 @@
-"""Embedding models: which one is used, how it is asked, and that a trained one finds meanings."""
+"""Embedding models: choosing and running one, and finding passages by meaning."""
 
 from __future__ import annotations
 

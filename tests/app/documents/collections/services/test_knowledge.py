@@ -1,4 +1,4 @@
-"""Collections: what is read, what is not read anew, what stays and what goes."""
+"""Indexing collections: reading new and changed files once, keeping and removing the rest."""
 
 from __future__ import annotations
 

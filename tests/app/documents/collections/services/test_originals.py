@@ -1,4 +1,4 @@
-"""Files of collections are found by their hashes, and it is told whether they have changed."""
+"""Finding files of collections by their hashes, and noticing changes."""
 
 from __future__ import annotations
 

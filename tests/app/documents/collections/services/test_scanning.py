@@ -1,4 +1,4 @@
-"""Folders are looked through for documents: what is left out, and what is not taken for deleted."""
+"""Scanning folders for documents: which files are left out, and which count as deleted."""
 
 from __future__ import annotations
 

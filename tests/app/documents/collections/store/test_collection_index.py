@@ -1,4 +1,4 @@
-"""The index of a collection: what is kept, found, linked, and really gone."""
+"""The index of a collection: storing, finding, linking and erasing texts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def seen(name: str, size: int = 1, mtime: int = 1) -> SeenFile:
 
 
 def keep(index: CollectionIndex, **documents: Document) -> None:
-    """Have files with these texts in the index."""
+    """Store files with these texts in the index."""
     index.note([seen(name) for name in documents])
     index.store_texts([(it, documents[it.seen.name]) for it in index.waiting(99)])
 

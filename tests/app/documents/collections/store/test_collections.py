@@ -1,4 +1,4 @@
-"""Collections and their paths in the database, and which chats and assistants have some."""
+"""Collections and their paths in the database, and their use by chats and assistants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of the retrieval bench: as many as it says, and what full text alone finds."""
+"""The questions of the retrieval benchmark: their number, and the results of full text alone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def test_there_are_200_questions_half_of_them_german() -> None:
 
 
 def test_full_text_alone_finds_as_many_as_it_did() -> None:
-    """Three in ten: the questions avoid the words of what answers them."""
+    """Only three in ten: the questions avoid the words of the passages that answer them."""
     files, questions = haystack(guides=False)
     assert measure(full_text(files), questions).right >= 60
 
 
 def test_questions_in_scripts_without_spaces_find_their_passages() -> None:
-    """In Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese and Hindi, and in French."""
+    """They are in Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Hindi and French."""
     files, questions = in_scripts()
     assert len({it.language for it in questions}) == 9
     search = full_text(files)

@@ -1,4 +1,4 @@
-"""Vectors in few bytes are found again as whole ones would be."""
+"""Searching compressed vectors gives the same passages as whole ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.documents.collections.store.vectors import (
 
 
 def code(passage: int, signs: bytes, sizes: bytes, dimensions: int) -> Code:
-    """What is kept of one of several passages."""
+    """Return the stored code of one of several passages."""
     long, longer = HALVES * dimensions // 8, HALVES * dimensions // 4
     return (
         signs[passage * long : (passage + 1) * long],
@@ -67,7 +67,7 @@ def test_a_passage_is_as_near_as_its_better_half_and_both_are() -> None:
 def test_what_lies_in_the_middle_of_all_is_not_near_every_question() -> None:
     random = np.random.default_rng(1)
     common, own = random.standard_normal(64), 0.5 * random.standard_normal((64, 64))
-    own[0] = 0.0  # it has only what all have
+    own[0] = 0.0  # only the part that all vectors share
     passages = np.repeat((common + own)[:, np.newaxis], HALVES, axis=1)
     signs, sizes = encoded(passages.tolist(), 64)
     codes = {number: code(number, signs, sizes, 64) for number in range(64)}

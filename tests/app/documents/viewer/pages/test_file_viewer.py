@@ -1,4 +1,4 @@
-"""Files are looked at: the page of a quote with its place marked, pictures, and texts."""
+"""The file viewer: the page of a quote with its place marked, pictures and texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANSWER = "The deposit is “1,250.50 euros” (lease.pdf, page 7), “well-known
 
 
 def keep(ui: Ui, path: Path, *, copied: bool = True) -> AttachedFile:
-    """Read a file as when it is attached, and keep a copy of it."""
+    """Read a file as if it were attached, and store a copy of it."""
     file = ui.app.documents.read(path, CancelToken())
     if copied:
         ui.app.documents.save_copies([(path, file)])
@@ -51,14 +51,14 @@ def follow(ui: Ui, number: int) -> FileViewer:
 
 
 def shown(ui: Ui) -> FileViewer:
-    """The viewer, when it has what it waits for."""
+    """Return the viewer once it has loaded."""
     viewer = ui.find(FileViewer)
     ui.settle()
     return viewer
 
 
 def marked_pixels(canvas: PictureCanvas) -> int:
-    """How many pixels in sight have about the colour of a mark on paper."""
+    """Return the number of visible pixels whose colour is near that of a mark on paper."""
     picture = canvas.viewport().grab().toImage()
     found = 0
     for y in range(0, picture.height(), 2):

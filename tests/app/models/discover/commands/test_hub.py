@@ -1,4 +1,4 @@
-"""`hearth models search` and `show owner/name`, against a Hub on this computer."""
+"""`hearth models search` and `show owner/name`, with a Hub on this computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hearth token`, with a keyring of this test and a Hub on this computer."""
+"""`hearth token`, with a keyring made for the test and a Hub on this computer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestHub]:
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Type:
-    """Puts a text on standard input."""
+    """Return a function that puts a text on standard input."""
     return lambda text: monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 
 

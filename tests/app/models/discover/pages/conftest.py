@@ -1,4 +1,4 @@
-"""The real window with a scripted Hub behind it; what is put into the queue waits there."""
+"""The real window with a scripted Hub; downloads that are queued stay queued."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tests.support.scripted_hub import GB, ScriptedFitting, ScriptedHub, reposit
 from tests.support.window import Ui
 
 GEMMA = "google/gemma-4-E2B-it-qat-q4_0-gguf"
-"""What is recommended for the computer of these tests."""
+"""The repository of the model recommended for the computer of these tests."""
 DRAFTERS = "unsloth/gemma-4-E2B-it-qat-GGUF"
-"""Where the catalogue knows its drafter."""
+"""The repository in which the catalogue lists that model's drafter."""
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> ScriptedHub:
 
 @pytest.fixture
 def fitting(ui: Ui) -> ScriptedFitting:
-    """In place of the real one where a test's files are no models."""
+    """Replace the real fitting, for tests whose files are not models."""
     scripted = ScriptedFitting(9 * GB)
     ui.presenters.discover._fitting = scripted
     return scripted
@@ -39,7 +39,7 @@ def fitting(ui: Ui) -> ScriptedFitting:
 
 @pytest.fixture
 def discover(ui: Ui, fitting: ScriptedFitting) -> Ui:
-    """The window at the part that discovers models."""
+    """Open the window at the Discover part of the models page."""
     ui.press("Ctrl+M")
     ui.click("modelsPart-discover")
     return ui

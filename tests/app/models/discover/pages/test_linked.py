@@ -1,4 +1,4 @@
-"""A link of another program: what the window shows for it, and what it asks first."""
+"""Links from other programs: showing the linked model, after asking the user."""
 
 from __future__ import annotations
 

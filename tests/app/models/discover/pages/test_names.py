@@ -1,4 +1,4 @@
-"""Every control of the part that discovers models can be named and reached."""
+"""Every control of the Discover part has a name and can be reached by keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recommended models: on their cards, and on the first page that a new user sees."""
+"""Recommended models: on their cards, and on the welcome page."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_get_puts_it_into_the_queue_with_what_belongs_to_it(discover: Ui, hub: S
 
 
 def tick_pictures(ui: Ui) -> QCheckBox:
-    """Tick them with the key, as from the button beside it by Shift+Tab."""
+    """Tick the box for pictures with the space bar and return it."""
     box = ui.find(QCheckBox, "pictures-default")
     box.setFocus(Qt.FocusReason.TabFocusReason)
     ui.press("Space", box)

@@ -1,4 +1,4 @@
-"""The page of a repository: sizes, verdicts, what comes along, its card, its gate, the token."""
+"""The page of a repository: sizes, verdicts, extra files, the card, gating and the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching the Hub: words, filters, order, and what is shown in place of results."""
+"""Searching the Hub: words, filters, order, and messages in place of results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
     search(discover, "small")
     discover.qtbot.waitUntil(lambda: discover.has(f"result-{SMALL.id}"))
     field = discover.find(QLineEdit, "hubWords")
-    discover.settle()  # until it has been scrolled to
+    discover.settle()  # finish scrolling to it
     suggestions.offered.emit(suggestions.last_offers)
     discover.settle()
     discover.qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())

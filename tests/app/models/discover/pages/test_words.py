@@ -1,4 +1,4 @@
-"""Numbers of a repository in words that a person would say."""
+"""The numbers of a repository in everyday words."""
 
 from __future__ import annotations
 

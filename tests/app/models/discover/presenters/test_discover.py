@@ -1,4 +1,4 @@
-"""Finding and getting models: what is asked of whom, and what becomes of errors."""
+"""Finding and downloading models: the requests that are made, and the handling of errors."""
 
 from __future__ import annotations
 

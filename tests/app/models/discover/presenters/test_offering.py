@@ -1,4 +1,4 @@
-"""From a recommendation to what the window shows."""
+"""Turning a recommendation into the offers that the window shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recommendations are made again when they are old, and told again when they look different."""
+"""Recommendations: renewed when they are old, and announced when they look different."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def offers(others: int, why: str = OFFER.why) -> Offers:
 
 
 class Recommending:
-    """Counts how often it is asked."""
+    """A recommender that counts its calls."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -36,14 +36,14 @@ class Recommending:
         self.asked += 1
 
     def catalogue(self) -> None:
-        """Nothing of it is used here."""
+        """Return nothing, as these tests use no catalogue."""
 
     def clock(self) -> float:
         return self.now
 
 
 class Scripted:
-    """The service with what it answers and what it has told."""
+    """The service with scripted offers and a list of the announced ones."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tasks: Tasks, qtbot: QtBot) -> None:
         self.answer = offers(500)
@@ -56,7 +56,7 @@ class Scripted:
         self.service.offered.connect(self.told.append)
 
     def settle(self) -> None:
-        """Until all that was asked for has been answered."""
+        """Wait until every request has been answered."""
         done: list[None] = []
         self._tasks.run(lambda: None, done.append, done.append, on=SYSTEM)  # type: ignore[arg-type]
         self._qtbot.waitUntil(lambda: bool(done))

@@ -1,4 +1,4 @@
-"""What can be chosen from a repository."""
+"""The choices that a repository offers."""
 
 from __future__ import annotations
 

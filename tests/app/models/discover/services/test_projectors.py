@@ -1,4 +1,4 @@
-"""The projector with which a model sees: where it could be had, and where one lies."""
+"""Finding the projector of a model, on the Hub and on this computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recommending on this computer, with what the Hub told before or tells now."""
+"""Recommending models for this computer, with stored or new data of the Hub."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MACHINE = with_card(12, 360, ())
 
 @dataclass
 class Asked(Hub):
-    """A Hub in one object: every repository has one Q4_0 of seven billion bytes."""
+    """A Hub on which every repository has one Q4_0 of seven billion bytes."""
 
     fails: dict[str, AppError] = field(default_factory=dict)
     repos: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Asked(Hub):
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., Recommending]:
-    """Makes the service; the bandwidth of the described computer is known."""
+    """Return a function that makes the service, with a stored bandwidth of the computer."""
 
     def make(
         hub: Asked, hardware: Callable[[], Hardware] = lambda: MACHINE.hardware

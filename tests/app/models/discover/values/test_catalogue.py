@@ -1,4 +1,4 @@
-"""The catalogue: what Hearth ships, and a file that changes it."""
+"""The catalogue that Hearth ships, and a user's file that changes it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_what_is_said_of_a_model_holds_together(size: Any) -> None:
 
 
 def test_the_shapes_that_logs_of_real_files_tell_are_right() -> None:
-    """KV bytes of a token: layers that keep one × (key + value) × heads × width × 2 bytes."""
+    """The KV bytes of a token are layers with a cache × (key + value) × heads × width × 2 bytes."""
     twelve = CATALOGUE.sizes["gemma-4-12b"].shape
     assert twelve.kv.value == 8 * 2 * 1 * 512 * 2
     assert twelve.window_kv

@@ -1,4 +1,4 @@
-"""The catalogue's models as headers: what the engine's own estimate reads from them."""
+"""Headers made from the catalogue's models, and the engine's estimates from them."""
 
 from __future__ import annotations
 

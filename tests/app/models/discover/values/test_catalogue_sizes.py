@@ -1,4 +1,4 @@
-"""What the Hub tells of the catalogue's files."""
+"""The sizes of the catalogue's files, as the Hub reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same model for another engine, by the catalogue that Hearth ships."""
+"""Finding the same model for another engine in the catalogue that Hearth ships."""
 
 from __future__ import annotations
 

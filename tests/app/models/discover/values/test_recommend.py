@@ -1,4 +1,4 @@
-"""Recommendations on described computers, and what holds on all of them."""
+"""Recommendations for described computers, and rules that hold on all of them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def free_on(machine: Machine) -> int:
 
 
 def require_sound(found: Recommendation, free: int) -> None:
-    """What holds on every computer."""
+    """Check the rules that hold on every computer."""
     if found.default is None:
         assert found.picks == ()
         assert found.note
     for pick in found.picks:
         parts = pick.parts
         assert pick.need == parts.total
-        # The results alone are a number for each token of the vocabulary.
+        # The logits alone are a number for each token of the vocabulary.
         assert parts.compute > 4 * _size(pick).shape.vocabulary.value
         assert pick.need <= pick.have <= free
         assert pick.verdict in ("fits", "tight", "partial")
@@ -247,7 +247,7 @@ def test_more_memory_beside_a_card_never_gives_a_smaller_default(
 
 
 def test_a_tiny_card_takes_a_whole_model_however_much_other_memory_there_is() -> None:
-    """And shares none with the processor; where nothing is on it, that is said."""
+    """No model is split between them; the note says so if nothing runs on the card."""
     slow = of(with_card(2.75, 50, (), ram=12, free=8, own=4))
     quick = of(with_card(2.2, 50, (), ram=40, free=32, own=60))
 

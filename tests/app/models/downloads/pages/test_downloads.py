@@ -1,4 +1,4 @@
-"""The downloads in the window, over the real queue and a Hub on this computer."""
+"""The downloads page, with the real queue and a Hub on this computer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.window import Ui
 
 TINY, SECOND = "ada/Tiny-GGUF", "ada/Second-GGUF"
 SLOW = 300_000.0
-"""Bytes/s: the largest file takes some seconds."""
+"""Speed limit in bytes per second, at which the largest file takes some seconds."""
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def loopback(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> T
 
 
 def add(ui: Ui, repo: str = TINY) -> str:
-    """Choose a model; returns the download's id."""
+    """Queue the download of a model and return its id."""
     app = ui.app
     wanted = request_of(app.hub.repository(repo), hub_name(repo), "main", app.fitting.quick)
     return app.downloads.add(wanted).id
@@ -198,7 +198,7 @@ def test_offline_says_so_and_what_stopped_goes_on_online(ui: Ui, loopback: TestH
     ui.app.downloads.start(only=set())
     name = add(ui)
     entry = ui.app.downloads._entries.find(name)
-    # This Hub is on this computer, so being offline does not stop it: the queue is told so.
+    # The Hub is on this computer and so works offline; the test sets the paused state itself.
     ui.app.downloads._entries.save(entry, replace(entry.stored, state="paused", code="offline"))
     ui.app.downloads.start()
     assert one(ui, name).state == "paused"

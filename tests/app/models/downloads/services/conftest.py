@@ -1,4 +1,4 @@
-"""Queues of downloads over the loopback Hub."""
+"""Download queues with the loopback Hub."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.hub.testhub import TestHub
 
 @pytest.fixture
 def full(hub: TestHub, monkeypatch: pytest.MonkeyPatch) -> TestHub:
-    """A Hub with four models in a repository."""
+    """Fill a Hub with a repository of four models."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     hub.add(REPO, {name(number): content(number) for number in range(4)} | {"config.json": b"{}"})
     return hub
@@ -42,7 +42,7 @@ def gate() -> Iterator[Gate]:
 
 @pytest.fixture
 def make(tmp_path: Path, database: Database, gate: Gate) -> Iterator[MakeQueue]:
-    """Makes queues on the same database and cache, as one process after the other would."""
+    """Yield a function that makes queues on one database and cache, as successive processes do."""
     made: list[DownloadQueue] = []
 
     def make(pace: DownloadLimits | None = None) -> DownloadQueue:

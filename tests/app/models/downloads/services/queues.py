@@ -1,4 +1,4 @@
-"""What the tests of the queue of downloads share: its models on the Hub, and how to wait for it."""
+"""Helpers for tests of the download queue: its models on the Hub, and waiting for a state."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sha256(path: Path) -> str:
 
 
 def part_of(hub: TestHub, tmp_path: Path, count: int) -> Path:
-    """A part of the first model, as a process that was killed has left it."""
+    """Write a part of the first model, as left by a process that was killed."""
     blobs = tmp_path / "hub" / "models--ada--Small-GGUF" / "blobs"
     blobs.mkdir(parents=True)
     part = blobs / f"{hub.sha256(REPO, name(0))}{SUFFIX}"

@@ -1,4 +1,4 @@
-"""The small parts of the queue: rate, who is at work, and what the system says of a connection."""
+"""Parts of the download queue: the rate, process checks, and the system's connection state."""
 
 from __future__ import annotations
 

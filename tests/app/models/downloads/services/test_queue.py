@@ -1,4 +1,4 @@
-"""The queue of downloads over the loopback Hub: order, pause, cancel, errors, crashes."""
+"""The download queue with the loopback Hub: order, pause, cancel, errors, crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of downloads where there is no room, or no folder to write to."""
+"""The download queue without enough space or without a writable folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a choice to its files, and back to the download of a choice."""
+"""Turning a choice into a download request, and finding the download of a choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people call a model on the Hub."""
+"""The names and addresses by which people refer to a model on the Hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tags and names tell."""
+"""Facts taken from a model's tags and name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hearth models edit`: what a file says of itself, printed and changed."""
+"""`hearth models edit`: printing and changing a file's metadata."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEMPLATE = "{% for message in messages %}{{ message.role }}: {{ message.content 
 
 
 class Terminal:
-    """Runs `hearth models edit` on a model of one's own."""
+    """A runner of `hearth models edit` on a model of the user's."""
 
     def __init__(self, hearth: Hearth, capsys: pytest.CaptureFixture[str], path: Path) -> None:
         self.hearth = hearth

@@ -1,4 +1,4 @@
-"""`hearth models fit`, for a model here and for one on the Hub."""
+"""`hearth models fit`, for a model on this computer and for one on the Hub."""
 
 from __future__ import annotations
 

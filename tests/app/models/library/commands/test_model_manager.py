@@ -1,4 +1,4 @@
-"""`hearth models`: everything here, and what is done with it."""
+"""`hearth models`: listing, checking, importing, renaming and removing models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.terminal import Hearth
 
 
 class Terminal:
-    """Runs `hearth`; `says` gives its JSON."""
+    """A runner of `hearth`; `says` returns its JSON."""
 
     def __init__(self, hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> None:
         self.hearth = hearth

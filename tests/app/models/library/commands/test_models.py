@@ -1,4 +1,4 @@
-"""`hearth models`: a drafter belongs to the models that it drafts for."""
+"""`hearth models`: drafters, and reading headers only once."""
 
 from __future__ import annotations
 

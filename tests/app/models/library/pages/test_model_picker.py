@@ -1,4 +1,4 @@
-"""The model picker: found by typing, used with the keyboard, and quick with hundreds of models."""
+"""The model picker: typing to find a model, keyboard use, and speed with hundreds of models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SERVED = [f"maker/model-{number:03}" for number in range(300)]
 
 @pytest.fixture
 def several(ui: Ui, tmp_path: Path) -> Ui:
-    """Two models besides the guide: one that can do all, one without a chat template."""
+    """Add two models besides the guide: one that can do all, one without a chat template."""
     able = write_gguf(
         tmp_path / "able.gguf", "llama", LLAMA, llama_tensors(LLAMA),
         {"tokenizer.chat_template": TEMPLATE},

@@ -1,4 +1,4 @@
-"""What the page of a model tells of a check, in its order."""
+"""The order of the signals that report a check of a model."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def test_what_came_of_a_check_is_told_behind_how_far_it_was(tasks: Tasks, qtbot:
     heard: list[object] = []
     page.verify("m", heard.append, heard.append, heard.append)
     checked = threading.Event()
-    tasks.run(checked.set, lambda _: None, heard.append, on=CHECKING)  # after the check
+    tasks.run(checked.set, lambda _: None, heard.append, on=CHECKING)  # runs after the check
     assert checked.wait(60)
     timer = tasks.findChild(QTimer)
     assert timer is not None
-    timer.timeout.emit()  # as it may, before what was said on the way has come
+    timer.timeout.emit()  # may fire before the queued progress has arrived
     qtbot.waitUntil(lambda: len(heard) == 2)
     assert heard == [1.0, FOUND]

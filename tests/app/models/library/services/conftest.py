@@ -1,4 +1,4 @@
-"""Models in every place where they can lie are there for tests beside the collection's own."""
+"""The fixtures of models in every place, for the tests of the whole library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model's file says of itself."""
+"""The details read from a model's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Editing a model's name, template and context: in a copy, and in the file itself."""
+"""Editing a model's name, template and context, in a copy and in the file itself."""
 
 from __future__ import annotations
 
@@ -42,11 +42,15 @@ CHANGES = Metadata("A name of mine", TEMPLATE, 512)
 
 
 def silent(_: float) -> None:
-    """For who wants to see no progress."""
+    """Ignore the progress."""
 
 
 class Editor(MetadataEditor):
-    """unloaded: what was to be unloaded, in its order."""
+    """A metadata editor.
+
+    Attributes:
+        unloaded: The models it asked to unload, in order.
+    """
 
     def __init__(self, here: Here) -> None:
         self.unloaded: list[ModelEntry] = []
@@ -66,7 +70,7 @@ def editor(here: Here) -> Editor:
 
 @pytest.fixture
 def model(here: Here, tmp_path: Path) -> ModelEntry:
-    """The starter's file as a model of one's own."""
+    """Add a copy of the starter as a model of the user's."""
     path = tmp_path / "mine" / "model.gguf"
     path.parent.mkdir()
     shutil.copy(STARTER, path)
@@ -157,7 +161,7 @@ class TestInPlace:
 
 
 class TestNotOurs:
-    """Only a copy may be made of these."""
+    """Models of which only a copy may be edited."""
 
     def refused(self, editor: Editor, entry: ModelEntry) -> None:
         before = entry.path.read_bytes()
@@ -238,7 +242,7 @@ class TestCopies:
 
 
 class TestNothingIsLeftBehind:
-    """Whatever keeps the new file from being written, the old one stays whole."""
+    """Failures while the new file is written; the old one stays whole."""
 
     def both(self, here: Here, editor: Editor, model: ModelEntry, error: type[Exception]) -> None:
         with pytest.raises(error):
@@ -323,7 +327,7 @@ class TestNothingIsLeftBehind:
 def test_llama_cpp_loads_the_edited_file_and_uses_its_template(
     editor: Editor, model: ModelEntry
 ) -> None:
-    """It held the old file when the new one took its place."""
+    """The engine has the old file open when the new one replaces it."""
     engine, cancel = LlamaCppEngine(), CancelToken()
     plan = LlamaPlan(model.path, context=512, threads=1, batch_threads=1)
     try:

@@ -1,4 +1,4 @@
-"""Verdicts before a load, and what a load teaches."""
+"""Verdicts before a load, and corrections learnt from loads."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_formula_stands_in_and_it_is_said_why(loads: LoadStore, header: Gguf
 
 
 def test_the_largest_picture_is_in_the_estimate(loads: LoadStore, tmp_path: Path) -> None:
-    """Its pictures are read in one call, for which the library makes room as well."""
+    """Its pictures are read in one call, for which llama.cpp reserves memory as well."""
     model = write_gemma4(tmp_path / "gemma4.gguf")
     projector = projector_file(gemma4_projector(tmp_path / "mmproj-gemma4.gguf"))
     blind, seeing = (
@@ -89,7 +89,7 @@ def test_the_largest_picture_is_in_the_estimate(loads: LoadStore, tmp_path: Path
 
 
 def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufHeader) -> None:
-    """Where the formula sees no room for the whole context, the library's figures do."""
+    """The formula sees no room for the whole context, but llama.cpp's own figures do."""
     load_options = LoadOptions(mtp=False)
     exact = fitting(loads).report(STARTER, header, load_options).fit.need_bytes
     formula = need_by_formula(header, 4096, "f16", 512, 0, DraftNeed(), mmap=True).parts.total
@@ -190,7 +190,7 @@ class TestRealLoads:
         last = loads.last(str(entry.path))
         assert last is not None
         assert loaded.buffers is not None
-        # The report's answer was remembered, so it stands here without asking again.
+        # The report's answer was remembered, so nothing is asked again here.
         assert (last.exact, last.real_bytes) == (True, loaded.buffers.total)
         assert abs(last.error) <= 0.005
 

@@ -1,4 +1,4 @@
-"""What files say is read once, also over several runs, for as long as they stay as they are."""
+"""Remembering facts read from files, across runs, until the files change."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def known(services: Services) -> KnownHeaders:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that are read whole from now on."""
+    """Return a list that grows with the files whose whole header is read from now on."""
     names: list[str] = []
 
     def noted(path: Path) -> object:
@@ -39,7 +39,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(known: KnownHeaders, path: Path) -> None:
-    """As one run of Hearth does that lists a model."""
+    """List a model as one run of Hearth does."""
     headers = Headers(known)
     expected = replace(read_header(path), tensors=(), chat_template=None)
     assert headers.facts(path) == headers.facts(path) == expected

@@ -83,7 +83,7 @@ def test_an_unknown_name_says_what_to_do(services: Services) -> None:
 class TestDrafters:
     @pytest.fixture
     def models(self, tmp_path: Path) -> Path:
-        """A folder with a Gemma 4 model that has no drafter beside it."""
+        """Make a folder with a Gemma 4 model that has no drafter beside it."""
         folder = tmp_path / "models"
         folder.mkdir()
         write_gemma4(folder / "gemma.gguf")

@@ -1,4 +1,4 @@
-"""What the settings make of a load, on each engine only what it can do."""
+"""Turning the settings into load options for each engine."""
 
 from __future__ import annotations
 

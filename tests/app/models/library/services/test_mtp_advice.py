@@ -1,4 +1,4 @@
-"""What a model's files say of MTP before anything is loaded."""
+"""Advice on MTP from a model's files, before anything is loaded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_file_that_is_gone_is_an_error(services: Services, tmp_path: Path) -> 
 
 @pytest.fixture
 def lone(tmp_path: Path) -> GgufHeader:
-    """A Gemma 4 model with nothing beside it."""
+    """Return the header of a Gemma 4 model with nothing beside it."""
     return read_header(write_gemma4(tmp_path / "lone.gguf"))
 
 
@@ -61,7 +61,7 @@ def fact(value: int) -> Fact[int]:
 
 
 def catalogue_for(header: GgufHeader, **changes: Any) -> Catalogue:
-    """Hearth's own, in which Gemma 4 E2B has the shape of this model."""
+    """Return Hearth's catalogue with this model's shape for Gemma 4 E2B."""
     catalogue = load_catalogue(CATALOGUE.read_text(encoding="utf-8"), None)
     size = catalogue.sizes["gemma-4-e2b"]
     shape = size.shape.model_copy(

@@ -1,4 +1,4 @@
-"""What is remembered of models and of their files."""
+"""The stored data about models and their files."""
 
 from __future__ import annotations
 

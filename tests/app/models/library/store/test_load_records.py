@@ -1,4 +1,4 @@
-"""Loads are kept, newest first, and not for ever."""
+"""Records of loads: newest first, and limited in number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learnt from loads."""
+"""Correcting estimates by the memory that earlier loads took."""
 
 from __future__ import annotations
 

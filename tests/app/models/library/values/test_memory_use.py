@@ -1,4 +1,4 @@
-"""The picture of a memory adds up."""
+"""The segments of the memory bar, which add up to the whole."""
 
 from __future__ import annotations
 

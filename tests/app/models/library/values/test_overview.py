@@ -1,4 +1,4 @@
-"""How the list of models is filtered and sorted."""
+"""Filtering and sorting the list of models."""
 
 from __future__ import annotations
 

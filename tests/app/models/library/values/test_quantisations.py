@@ -1,4 +1,4 @@
-"""From a file's name to its quantisation, and which one to take."""
+"""Reading the quantisation from a file's name, and choosing one."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_what_is_left_is_the_models_name() -> None:
 
 
 def variants(*labels: str) -> list[Variant]:
-    """Of a model with a billion parameters."""
+    """Return variants of a model with a billion parameters."""
     return [
         Variant(it, (RepoFile(it, int(quantisation_of(it).bits * 125_000_000)),)) for it in labels
     ]

@@ -1,4 +1,4 @@
-"""What a comparison of answers is called, in words."""
+"""The wording of the results of comparing answers."""
 
 from __future__ import annotations
 

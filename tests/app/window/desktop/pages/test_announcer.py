@@ -1,4 +1,4 @@
-"""When an answer is announced, and with which words."""
+"""Announcing answers: when, and in which words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Answering(QObject):
 
 
 class Shown(QObject):
-    """A desktop's notifications that keep what they show."""
+    """A desktop's notifications, with a record of those shown."""
 
     clicked = Signal(str)
 

@@ -1,4 +1,4 @@
-"""Zoom by keys, the menu bar, drops, and what the tray and notifications do without a desktop."""
+"""Zoom keys, the menu bar, drops, and the tray and notifications without a desktop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.window import Ui
 
 
 def drop(ui: Ui, mime: QMimeData, on: QWidget | None = None) -> None:
-    """Drag something over a widget and let go of it there."""
+    """Drag data over a widget and drop it there."""
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     target = on or ui.window
@@ -143,7 +143,7 @@ def test_an_app_that_becomes_the_active_one_shows_a_window_that_was_closed_into_
     ui.window.hide()
     desktop.come_back(Qt.ApplicationState.ApplicationInactive)
     assert not ui.window.isVisible()
-    # A quick question makes it active, too, and is all that was wanted.
+    # A quick question activates the app as well, but must not show the window.
     desktop.quick_ask()
     desktop.come_back(active)
     assert not ui.window.isVisible()

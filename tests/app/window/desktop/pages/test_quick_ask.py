@@ -1,4 +1,4 @@
-"""The small window to ask one thing in."""
+"""The small window for a quick question."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def dialog(ui: Ui) -> ShortcutsDialog:
 
 
 def record(ui: Ui, name: str, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> KeyButton:
-    """Press the button of a command, then the keys."""
+    """Press the button of a command, then the keys, and return the button."""
     ui.click(f"keys-{name}")
     button = ui.find(KeyButton, f"keys-{name}")
     assert button.text() == "Press the keys…"

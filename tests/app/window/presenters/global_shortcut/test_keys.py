@@ -1,4 +1,4 @@
-"""Reading the keys for everywhere."""
+"""Reading the keys of the global shortcut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Global shortcuts on an X11 desktop, by a real X server and key presses of its own."""
+"""Global shortcuts on X11, with a real X server and real key presses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scratch chat's window: marked, asked about before it goes, and gone afterwards."""
+"""The scratch chat's window: its mark, the question before closing, and leaving nothing behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.made_documents import pdf
 from tests.support.window import Ui
 
 OBJECT = "\ufffc"
-"""What stands for a picture in a text."""
+"""The character that stands for a picture in a text."""
 
 
 def open_scratch(ui: Ui) -> ScratchWindow:
@@ -56,7 +56,7 @@ def test_it_answers_and_nothing_of_it_is_among_the_chats(ui: Ui) -> None:
 
 
 def test_the_pages_of_its_files_are_shown_and_none_is_kept(ui: Ui, tmp_path: Path) -> None:
-    """The user's own file is looked at, as long as it is as it was read."""
+    """The viewer opens the user's own file, as long as it is unchanged."""
     scratch = open_scratch(ui)
     lease = pdf(tmp_path / "lease.pdf", [["The rent is due in May."]])
     ui.engine.pieces = ("It says “due in May” (lease.pdf, page 1).",)

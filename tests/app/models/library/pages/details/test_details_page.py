@@ -1,4 +1,4 @@
-"""The page of a model."""
+"""The page of a model in a narrow German window."""
 
 from __future__ import annotations
 

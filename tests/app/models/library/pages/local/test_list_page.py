@@ -1,4 +1,4 @@
-"""The models on this computer: the list, the page of each, and what is done there."""
+"""The models on this computer: the list, the page of each model, and its actions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REPO = "ada/Small-GGUF"
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    """A model in the Hub's cache, one of Ollama's, and a file that can be added; before `ui`."""
+    """Put a model in the Hub's cache, one in Ollama's, and a file to add; use it before `ui`."""
     file = write_llama(tmp_path / "plain.gguf")
     put_on_hub(tmp_path / "hub-cache", REPO, "small-F16.gguf", STARTER)
     put_in_ollama(tmp_path / "ollama", "registry.ollama.ai/library/mistral/7b", file)
@@ -266,7 +266,7 @@ def test_use_in_chat_leads_to_the_chat(local_models: Ui) -> None:
 
 
 def drop(ui: Ui, *paths: Path) -> None:
-    """Let files go over the page, as the window system tells of it."""
+    """Drag files over the page and drop them, through the events of the window system."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     page = models_page(ui.window).local_models
@@ -304,7 +304,7 @@ def test_other_files_are_not_taken(local_models: Ui, tmp_path: Path) -> None:
 
 @pytest.fixture
 def huge(local_models: Ui, tmp_path: Path) -> Ui:
-    """The window with a model that is far too large for its computer: all of it is a hole."""
+    """Add a sparse file of a model that is far too large for the computer; return the window."""
     path = write_llama(
         tmp_path / "huge.gguf",
         GGMLQuantizationType.Q8_0,

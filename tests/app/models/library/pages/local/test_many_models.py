@@ -1,4 +1,4 @@
-"""With more models than fit on a page: what is made of them, and on which thread they are found."""
+"""Lists of more models than fit on a page: making rows, and scanning off the window's thread."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.engines.gguf_files import write_llama
 from tests.support.window import Ui, is_active
 
 MANY = PORTION + 19
-"""With the guide they are one portion and 20."""
+"""With the guide, these are one portion and 20 more."""
 
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the rows that are made from now on."""
+    """Return a list that grows with the names of the rows made from now on."""
     names: list[str] = []
 
     class Noted(ModelRow):
@@ -40,7 +40,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The threads on which folders are looked into."""
+    """Return a set of the names of all threads that scan folders."""
     threads: set[str] = set()
     everything, models = ModelIndex.everything, FoundModels.models
 
@@ -127,7 +127,7 @@ def test_rows_that_show_the_same_stay(many: Ui, made: list[str]) -> None:
     many.click("use-m002")
     assert made == ["model-m002"]
     assert many.has("inUse")
-    wait_for_focus(many, "details-m002")  # it stays in the row
+    wait_for_focus(many, "details-m002")  # the focus stays in the row
     assert len(rows(many)) == PORTION
 
 

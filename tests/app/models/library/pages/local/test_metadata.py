@@ -1,4 +1,4 @@
-"""Editing what a model's file says of itself, from its page."""
+"""Editing a model file's metadata from the model's page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TEMPLATE = "{% for message in messages %}{{ message.role }}: {{ message.content 
 
 @pytest.fixture
 def mine(tmp_path: Path, ui: Ui) -> Path:
-    """A model of one's own on the list, whose page is open."""
+    """Add a model of the user's and open its page."""
     path = tmp_path / "mine.gguf"
     shutil.copy(STARTER, path)
     ui.app.library.add(path)
@@ -137,7 +137,7 @@ def test_what_cannot_be_written_is_said_and_stays_editable(ui: Ui, mine: Path) -
 
 
 def test_a_model_that_is_loaded_is_loaded_anew(ui: Ui, mine: Path) -> None:
-    """Another one stays loaded."""
+    """A different loaded model stays loaded."""
     app, cancel = ui.app, CancelToken()
     for called, stays in (("mine", False), ("starter", True)):
         entry = app.library.find(called)
@@ -150,7 +150,7 @@ def test_a_model_that_is_loaded_is_loaded_anew(ui: Ui, mine: Path) -> None:
 
 @pytest.fixture
 def on_the_hub(tmp_path: Path) -> None:
-    """A model in the Hub's cache; before `ui`."""
+    """Put a model in the Hub's cache; use it before `ui`."""
     put_on_hub(tmp_path / "hub-cache", "ada/Small-GGUF", "small-F16.gguf", STARTER)
 
 

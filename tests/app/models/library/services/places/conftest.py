@@ -1,4 +1,4 @@
-"""A library over every place where models can lie, all of them in the test's folder."""
+"""A library with models in every supported place, all within the test's folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ from tests.app.models.library.services.places.layouts import some_model
 
 @dataclass
 class Here:
-    """own, hub, ollama, lm_studio, jan, gpt4all: the folders. further: can be added to."""
+    """A computer with folders of models.
+
+    Attributes:
+        root: The folder that contains the others.
+        database: Where the library stores its entries.
+        further: Folders that the user added; a test may add more.
+    """
 
     root: Path
     database: Database
@@ -41,7 +47,7 @@ class Here:
         self.care = ModelManager(self.library, store, self.collection)
 
     def again(self) -> Here:
-        """The same computer after a restart."""
+        """Return the same computer after a restart."""
         return Here(self.root, self.database, self.further)
 
     def ids(self) -> list[str]:
@@ -62,7 +68,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def trash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where this test's trash is; send2trash itself moves the files there."""
+    """Redirect the trash to a folder of the test; send2trash itself moves the files there."""
     from send2trash import plat_other
 
     monkeypatch.setattr(plat_other, "HOMETRASH_B", os.fsencode(tmp_path / "trash"))

@@ -1,4 +1,4 @@
-"""Models on the disk as each program lays them out."""
+"""Models on the disk in the layout of each program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ def write_projector(path: Path, width: int = 256) -> Path:
 
 
 def put_on_hub(cache: Path, repo: str, name: str, source: Path, commit: str = COMMIT) -> Path:
-    """As huggingface_hub keeps a file; returns its name in the snapshot."""
+    """Store a file as huggingface_hub does.
+
+    Returns:
+        Its path in the snapshot.
+    """
     folder = cache / f"models--{repo.replace('/', '--')}"
     blob = folder / "blobs" / sha256(source)
     link = folder / "snapshots" / commit / name
@@ -37,7 +41,17 @@ def put_on_hub(cache: Path, repo: str, name: str, source: Path, commit: str = CO
 
 
 def put_in_ollama(models: Path, place: str, source: Path, projector: Path | None = None) -> Path:
-    """place: HOST/NAMESPACE/MODEL/TAG. Returns the model's blob."""
+    """Store a model as Ollama does.
+
+    Args:
+        models: The folder of Ollama's models.
+        place: HOST/NAMESPACE/MODEL/TAG.
+        source: The model's file.
+        projector: The projector's file.
+
+    Returns:
+        The model's blob.
+    """
     layers = []
     blobs = models / "blobs"
     blobs.mkdir(parents=True, exist_ok=True)
@@ -71,7 +85,7 @@ def put_in_jan(data: Path, model_id: str, source: Path, **values: object) -> Pat
 
 
 def some_parts(folder: Path) -> tuple[Path, Path]:
-    """A model of two files."""
+    """Write a model of two files and return both."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = list(llama_tensors(LLAMA).items())
 
@@ -84,6 +98,6 @@ def some_parts(folder: Path) -> tuple[Path, Path]:
 
 
 def some_model(path: Path, **changes: Any) -> Path:
-    """A model whose bytes differ from those of others that have other values."""
+    """Write a model whose bytes differ from those of models with other values."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return write_llama(path, **changes)

@@ -1,4 +1,4 @@
-"""Checkpoints in the Hub's cache, in folders, added by hand; paired, copied, and deleted."""
+"""Checkpoints in the Hub's cache, in folders and added by hand: pairing, copying and deleting."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BERT = {"architectures": ["BertModel"], "model_type": "bert"}
 
 
 class Shop:
-    """A library over folders of its own."""
+    """A library with folders of its own."""
 
     def __init__(self, root: Path, further: tuple[ModelEntry, ...] = ()) -> None:
         self.hub, self.own, self.folder = root / "hub", root / "models", root / "further"

@@ -1,4 +1,4 @@
-"""Deleting models: what goes to the trash, what it frees, and what is left alone."""
+"""Deleting models: which files go to the trash, the space this frees, and the files that stay."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_they_are_left_alone_also_where_a_file_of_theirs_was_added(
     link = put_on_hub(
         here.hub, "anna/hub", "h.gguf", some_model(source.with_name("h.gguf"), context_length=1)
     )
-    for path in (theirs, link):  # as an older version, which found nothing by itself, did
+    for path in (theirs, link):  # an older version, which did not find models by itself, added them
         here.store.add(path.stem, path, drafts=False, reserved=[])
     with pytest.raises(ModelNotOurs, match="LM Studio"):
         here.care.delete("m", with_file=True)

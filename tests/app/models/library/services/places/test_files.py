@@ -1,4 +1,4 @@
-"""GGUF files in a folder: what of them is a model to choose."""
+"""Finding the models to choose among the GGUF files of a folder."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_is_no_model_is_noted(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
 def test_nothing_but_a_file_is_opened(tmp_path: Path) -> None:
-    """A pipe would be waited on for ever, and a device might never end."""
+    """Opening a pipe would block for ever, and reading a device might never end."""
     some_model(tmp_path / "good.gguf")
     os.mkfifo(tmp_path / "pipe.gguf")
     (tmp_path / "device.gguf").symlink_to("/dev/zero")

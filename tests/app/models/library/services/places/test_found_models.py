@@ -1,4 +1,4 @@
-"""Everything in one list: ids, duplicates, and looking again."""
+"""All models in one list: their ids, duplicates, and scanning again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.paths import ROOT
 
 @pytest.fixture
 def sources(tmp_path: Path) -> list[Path]:
-    """Three models of different content and one name."""
+    """Write three models with the same name and different content."""
     return [
         some_model(tmp_path / "sources" / str(number) / "m.gguf", context_length=number * 1024)
         for number in (1, 2, 3)

@@ -1,4 +1,4 @@
-"""Taking models in, checking, naming, setting and deleting them."""
+"""Importing, checking, renaming, configuring and deleting models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.engines.gguf_files import write_assistant, write_gemma4
 
 
 def silent(_: float) -> None:
-    """For who wants to see no progress."""
+    """Ignore the progress."""
 
 
 def check(here: Here, called: str) -> CheckedModel:

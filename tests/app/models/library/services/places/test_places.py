@@ -1,4 +1,4 @@
-"""Where programs keep models, on each system."""
+"""The folders in which programs keep models, on each system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Hub's cache and the stores of other programs, laid out as each of them does."""
+"""The Hub's cache and the stores of other programs, in their own layouts."""
 
 from __future__ import annotations
 
