@@ -190,8 +190,8 @@ class QuickAsk(QWidget):
             self._turn.show_state(self.tr("Loading the model…"))
 
     def _reading(self, answer_id: str, progress: PromptProgress) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.say(f"{reading_words(progress)}…")
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(f"{reading_words(progress)}…")
 
     def _text(self, answer_id: str, text: str) -> None:
         if self._turn is not None and answer_id == self._answer_id:
