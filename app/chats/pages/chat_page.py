@@ -182,7 +182,7 @@ class ChatPage(QWidget):
         self.file_opened.connect(self._view_file)
         self.welcome.suggested.connect(self._ask_suggested)
         self.citations.opened.connect(
-            lambda quote: self.viewer.show_file(quote.document, quote.name, quote.spans)
+            lambda place: self.viewer.show_file(place.document, place.name, place.spans)
         )
         transcript.link.connect(notifier.ask_to_open)
         transcript.copied.connect(notifier.say_copied)

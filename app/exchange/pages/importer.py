@@ -22,9 +22,11 @@ class Importer(QObject):
     """Imports files that the user chose or dropped.
 
     Signals:
+        made(folder_ids): Folders were created for imported chats; the chats are listed next.
         undone(ids): Imported chats were moved to the trash.
     """
 
+    made = Signal(object)
     undone = Signal(object)
 
     def __init__(
@@ -88,6 +90,7 @@ class Importer(QObject):
     def _imported(self, done: Imported, reports: Sequence[FileReport]) -> None:
         self._last = done
         self._files = ()
+        self.made.emit(done.folders)
         self._chats.changed.emit()
         if self._dialog is not None:
             self._dialog.show_done(reports)

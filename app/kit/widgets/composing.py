@@ -33,6 +33,17 @@ def _commit(field: QLineEdit | QPlainTextEdit, composed: str) -> None:
         QCoreApplication.sendEvent(field, event)
 
 
+def _with_composed(text: str, composed: str, position: int) -> str:
+    """Return a text with a composed word at a position, which Qt counts in UTF-16 units."""
+    if not composed:
+        return text
+    units = text.encode("utf-16-le", "surrogatepass")
+    before, after = units[: 2 * position], units[2 * position :]
+    return f"{before.decode('utf-16-le', 'surrogatepass')}{composed}" + after.decode(
+        "utf-16-le", "surrogatepass"
+    )
+
+
 class ComposedLine(QLineEdit):
     """A line edit that commits the word being composed before Enter and before it loses the focus.
 
@@ -45,8 +56,7 @@ class ComposedLine(QLineEdit):
     @property
     def whole_text(self) -> str:
         """The text with the word that is being composed."""
-        text, cursor = self.text(), self.cursorPosition()
-        return f"{text[:cursor]}{self.composed}{text[cursor:]}"
+        return _with_composed(self.text(), self.composed, self.cursorPosition())
 
     def commit(self) -> None:
         """Put the word that is being composed into the text."""
@@ -90,8 +100,8 @@ class ComposedText(QPlainTextEdit):
     @property
     def whole_text(self) -> str:
         """The text with the word that is being composed."""
-        text, cursor = self.toPlainText(), self.textCursor().position()
-        return f"{text[:cursor]}{self.composed}{text[cursor:]}"
+        text = self.document().toPlainText()
+        return _with_composed(text, self.composed, self.textCursor().position())
 
     def commit(self) -> None:
         """Put the word that is being composed into the text."""

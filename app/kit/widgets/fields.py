@@ -16,10 +16,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.kit.look.scale import scaled
-from app.kit.widgets.composing import ComposedLine, ComposedText
+from app.kit.text.long_lines import LongLineEdit
+from app.kit.widgets.composing import ComposedLine
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
+LONGEST_WORDS = 4_000
+"""The most characters of a line, such as a path: an accidental paste can be a whole book."""
 _INSET = 6
 """Pixels before a number, as in a text field."""
 
@@ -79,7 +82,7 @@ class LineField(ComposedLine):
         title: The accessible name.
         text: The text at first.
         hint: The text that is shown while the field is empty.
-        longest: The largest number of characters; 0 for no limit.
+        longest: The largest number of characters; what is pasted beyond it is left out.
         secret: Whether the text is hidden, as of a password.
         clears: Whether the field has a button that empties it.
     """
@@ -91,17 +94,17 @@ class LineField(ComposedLine):
         text: str = "",
         *,
         hint: str = "",
-        longest: int = 0,
+        longest: int = LONGEST_WORDS,
         secret: bool = False,
         clears: bool = False,
     ) -> None:
-        super().__init__(text)
+        super().__init__()
+        self.setMaxLength(max(longest, len(text.encode("utf-16-le")) // 2))  # as Qt counts
+        self.setText(text)
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setPlaceholderText(hint)
         self.setClearButtonEnabled(clears)
-        if longest:
-            self.setMaxLength(longest)
         if secret:
             self.setEchoMode(QLineEdit.EchoMode.Password)
 
@@ -116,7 +119,7 @@ class LineField(ComposedLine):
         return " ".join(self.whole_text.split())
 
 
-class TextField(ComposedText):
+class TextField(LongLineEdit):
     """A field for several lines of text, which Tab leaves.
 
     Args:

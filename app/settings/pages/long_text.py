@@ -6,14 +6,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QWidget
 
+from app.kit.text.long_lines import LongLineEdit
 from app.kit.timer import timer
-from app.kit.widgets.composing import ComposedText
 
 _PAUSE_MS = 400
 _HEIGHT = 140
 
 
-class LongText(ComposedText):
+class LongText(LongLineEdit):
     """A text field of several lines.
 
     Signals:

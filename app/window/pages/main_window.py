@@ -300,6 +300,7 @@ class MainWindow(WindowFrame):
 
         presenters = self.presenters
         importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
+        importer.made.connect(self.sidebar.model.fold)
         importer.undone.connect(self.leave_deleted)
         return importer
 

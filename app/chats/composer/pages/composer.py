@@ -268,8 +268,8 @@ class Composer(QWidget):
     def _unfold(self, text: str) -> None:
         cursor = self.edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        cursor.insertText(f"\n\n{text}" if self.edit.toPlainText() else text)
         self.edit.setTextCursor(cursor)
+        self.edit.insertPlainText(f"\n\n{text}" if self.edit.toPlainText() else text)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _text_edited(self) -> None:

@@ -51,6 +51,9 @@ from app.kit.timer import timer
 from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.icon_button import IconButton
 
+_LONGEST_NAME = 200
+"""The most characters of a new name: more is pasted by accident."""
+
 
 class RowActions(QWidget):
     """The buttons on a row.
@@ -148,6 +151,7 @@ class RowDelegate(QStyledItemDelegate):
         """Create the field for a new name."""
         editor = ComposedLine(parent)
         editor.setObjectName("renameRow")
+        editor.setMaxLength(max(_LONGEST_NAME, len(str(index.data()))))
         editor.setAccessibleName(self.tr("New name for {name}").format(name=index.data()))
         return editor
 

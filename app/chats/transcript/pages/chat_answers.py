@@ -63,7 +63,9 @@ class Copying(QObject):
         from app.chats.transcript.pages.quoting import plain_text
 
         view = self._transcript.view_of(message.id)
-        if view is not None:
+        if view is not None and not view.is_whole:
+            self.copy(message)  # the widget has only a part of it
+        elif view is not None:
             cursor = QTextCursor(view.view.document())
             cursor.select(QTextCursor.SelectionType.Document)
             self._put_on_clipboard(plain_text(cursor))

@@ -13,6 +13,8 @@ from app.chats.transcript.pages.fixes import button_of
 from app.chats.transcript.pages.message_footer import MessageFooter
 from app.chats.transcript.pages.progress_line import ProgressLine
 from app.chats.transcript.pages.reasoning import Reasoning
+from app.chats.transcript.pages.wait_words import reading_words
+from app.kit.look.format import figure
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
@@ -21,6 +23,10 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.markdown.parser import Parser
 from engines.errors import NotEnoughMemory
+from engines.types import PromptProgress
+
+_AT_FIRST = 200_000
+"""The most characters of an answer that are laid out at first, and that each click adds."""
 
 
 class FailureCard(Panel):
@@ -174,9 +180,29 @@ class MessageView(QWidget):
             line.stop.connect(lambda: self.act.emit("stop", self.message))
             self._put("progress", line)
         else:
-            self.view.show_markdown(answer.text)
+            self._show_part_of(answer.text, _AT_FIRST)
         self.view.setVisible(bool(answer.text))
         self._show_ending(answer)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of a complete text is shown."""
+        return "rest" not in self._parts
+
+    def _show_part_of(self, text: str, most: int) -> None:
+        """Show the beginning of a very long answer, with a button that shows more of it."""
+        end = min(len(text), most)
+        if end < len(text):
+            end = text.rfind("\n\n", most // 2, most) + 1 or most
+        self.view.show_markdown(text[:end])
+        self._drop("rest")
+        if end < len(text):
+            words = self.tr("Show more: {count} characters are left")
+            more = LabelledButton(
+                "down", words.format(count=figure(len(text) - end)), "showRest", look="link"
+            )
+            more.clicked.connect(lambda: self._show_part_of(text, most + _AT_FIRST))
+            self._put("rest", more)
 
     def append(self, text: str) -> None:
         """Append text to a running answer; this ends its reasoning."""
@@ -220,6 +246,12 @@ class MessageView(QWidget):
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.wait_for(server, since)
+
+    def show_reading(self, progress: PromptProgress) -> None:
+        """Show how far the model has read the prompt."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.show_changing(reading_words(progress))
 
     def show_prompt(self, left_out: int) -> None:
         """Show that the model is loaded and reads the prompt.

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from app.base.language import translated
 from app.kit.look.motion import Motion
 from app.kit.look.scale import scaled
+from app.kit.timer import timer
 from app.settings.values.fields import Settings, fields, limits_of
 from app.window.desktop.pages.announcer import Announcer
 from app.window.desktop.pages.drops import Drops
@@ -67,6 +68,8 @@ class Desktop(QObject):
         self._navigation = navigation
         self._quick: QuickAsk | None = None
         self._motion = Motion()
+        self._zoom: int | None = None
+        self._zoom_soon = timer(self, 0, self._set_zoom)
         self._tray = Tray(window, self)
         self._announcer = Announcer(
             presenters.generation,
@@ -195,17 +198,29 @@ class Desktop(QObject):
             self.come_to_front()
 
     def zoom_by(self, steps: int) -> None:
-        """Change the zoom by some steps; 0 restores the default."""
+        """Change the zoom by some steps; 0 restores the default.
+
+        Drawing everything in another size takes a while. Keys that are pressed meanwhile are taken
+        together, so that a held key does not queue up drawings.
+        """
         field = fields()["zoom"]
         low, high = limits_of(field)
-        wanted = self._settings.current.zoom + steps * _ZOOM_STEP if steps else field.default
-        limited = min(max(wanted, low or wanted), high or wanted)
+        before = self._settings.current.zoom if self._zoom is None else self._zoom
+        wanted = before + steps * _ZOOM_STEP if steps else field.default
+        self._zoom = int(min(max(wanted, low or wanted), high or wanted))
+        self._zoom_soon.start()
+
+    def _set_zoom(self) -> None:
+        """Set the zoom once no more keys are waiting."""
+        zoom, self._zoom = self._zoom, None
+        if zoom is None:
+            return
         try:
-            self._settings.set("zoom", int(limited))
+            self._settings.set("zoom", zoom)
         except UserError as error:
             self._notifier.error(error)
         else:
-            self._notifier.say(self.tr("{value} %").format(value=int(limited)), about="zoom")
+            self._notifier.say(self.tr("{value} %").format(value=zoom), about="zoom")
 
     def quit(self) -> None:
         """Quit Hearth, even if the window would otherwise close to the tray."""
@@ -251,11 +266,10 @@ class Desktop(QObject):
         edit = self._edit
         cursor = edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
-            cursor.insertText("\n\n")
-        cursor.insertText(text)
         edit.setTextCursor(cursor)
-        edit.ensureCursorVisible()
+        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
+            text = f"\n\n{text}"
+        edit.insertPlainText(text)
 
     def _quick_closed(self) -> None:
         self._quick = None

@@ -13,7 +13,7 @@ from app.chats.answers.values.answers import AnswerOptions
 from app.chats.composer.pages.message_edit import MessageEdit
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.transcript.pages.bubble import Bubble
-from app.chats.transcript.pages.wait_words import wait_words
+from app.chats.transcript.pages.wait_words import reading_words, wait_words
 from app.kit.look.icons import app_icon
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.chats.pages.engine_badge import EngineBadge
     from app.runtime.values.wait import Wait
     from app.servers.presenters import Destination
+    from engines.types import PromptProgress
 
 _WIDTH, _HIGH = 560, 460
 
@@ -149,6 +150,7 @@ class QuickAsk(QWidget):
         generation.begun.connect(self._begun)
         generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
+        generation.reading.connect(self._reading)
         generation.text.connect(self._text)
         generation.ended.connect(self._ended)
 
@@ -197,6 +199,10 @@ class QuickAsk(QWidget):
     def _loading(self, answer_id: str, _share: float) -> None:
         if self._turn is not None and answer_id == self._answer_id:
             self._turn.show_state(self.tr("Loading the model…"))
+
+    def _reading(self, answer_id: str, progress: PromptProgress) -> None:
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(f"{reading_words(progress)}…")
 
     def _text(self, answer_id: str, text: str) -> None:
         if self._turn is not None and answer_id == self._answer_id:

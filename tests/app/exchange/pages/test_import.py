@@ -50,6 +50,8 @@ def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> No
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
     assert said(ui).startswith("Imported: 2 chats")
+    assert len(ui.app.chats.chats()) == 2
+    assert ui.titles == [], "their folder is folded, and pushes no other chat away"
     ui.click("importCopy")
     assert QGuiApplication.clipboard().text().startswith("conversations.json\nImported: 2")
     ui.click("importGo")

@@ -72,6 +72,7 @@ class DiskCard(Panel):
             "diskBar",
             self.tr("Disk use of the models"),
             limited(parts, self.tr("{count} others")),
+            whole=overview.total + overview.free,
         )
         self.box.addWidget(self._bar)
         self.show()

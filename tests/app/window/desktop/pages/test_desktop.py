@@ -38,26 +38,42 @@ def toast(ui: Ui) -> str:
     return ui.find(QWidget, "toast").accessibleName()
 
 
+def zoomed(ui: Ui, percent: int) -> None:
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.zoom == percent)
+
+
 def test_keys_zoom_in_steps_within_limits(ui: Ui) -> None:
     ui.press("Ctrl++")
-    assert ui.presenters.settings.current.zoom == 110
+    zoomed(ui, 110)
     ui.press("Ctrl+0")
-    assert ui.presenters.settings.current.zoom == 100
+    zoomed(ui, 100)
     ui.press("Ctrl+-")
-    assert ui.presenters.settings.current.zoom == 90
+    zoomed(ui, 90)
     ui.presenters.settings.set("zoom", 65)
     ui.press("Ctrl+-")
     ui.press("Ctrl+-")
-    assert ui.presenters.settings.current.zoom == 60
+    zoomed(ui, 60)
     ui.presenters.settings.set("zoom", 195)
     ui.press("Ctrl+=")
     ui.press("Ctrl+=")
-    assert ui.presenters.settings.current.zoom == 200
+    zoomed(ui, 200)
+
+
+def test_keys_that_wait_are_taken_together(ui: Ui) -> None:
+    """A step takes up to two seconds in a long chat, and a held key sends thirty in one."""
+    drawn: list[int] = []
+    ui.presenters.settings.changed.connect(lambda settings: drawn.append(settings.zoom))
+    for _ in range(7):
+        ui.window.desktop.zoom_by(1)
+    ui.window.desktop.zoom_by(-1)
+    zoomed(ui, 160)
+    assert drawn == [160]
 
 
 def test_the_zoom_is_told_in_one_place(ui: Ui) -> None:
     for _ in range(3):
         ui.press("Ctrl++")
+    zoomed(ui, 130)
     shown = [toast for toast in ui.window.findChildren(Toast) if toast.isVisible()]
     assert [toast.accessibleName() for toast in shown] == ["130 %"]
 

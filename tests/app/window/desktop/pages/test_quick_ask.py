@@ -15,6 +15,7 @@ from app.servers.values import ServerProfile
 from app.window.desktop.pages.quick_ask import QuickAsk
 from app.window.values.launch_request import LaunchRequest
 from engines.errors import ModelUnreadable
+from engines.types import PromptProgress
 from tests.support.openai_server import OpenAiServer
 from tests.support.window import Ui
 
@@ -106,6 +107,17 @@ def test_it_is_one_window_however_often_it_is_asked_for(ui: Ui, quick: QuickAsk)
     QTest.keyClicks(quick.edit, "half a tho")
     ui.window.desktop.quick_ask()
     assert ui.find(QuickAsk).edit.toPlainText() == "half a tho"
+    quick.close()
+
+
+def test_the_progress_of_reading_is_shown(ui: Ui, quick: QuickAsk, hold: threading.Event) -> None:
+    hold.clear()
+    ui.engine.pieces = (PromptProgress(2100, 4800), "Hello")
+    ask(ui, quick, "Hi")
+    state = ui.find(QLabel, "quickState")
+    ui.qtbot.waitUntil(lambda: state.text() == "Reading 2,100 of 4,800 tokens…")
+    hold.set()
+    ui.qtbot.waitUntil(lambda: answers(quick) == ["Hello"])
     quick.close()
 
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.shipped import STARTER
+from app.kit.look.theme import theme_of
 from app.models.library.pages.local.model_rows import ModelRow
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.model_picker import ModelPicker
@@ -79,6 +80,10 @@ def test_everything_is_in_one_list(local_models: Ui) -> None:
     starter = local_models.find(ModelRow, "model-starter")
     wait(lambda: part(starter, QLabel, "modelMtp").isVisible())
     assert text(local_models, "diskUse").startswith("3 models take")
+    bar = local_models.find(QWidget, "diskBar")
+    drawn, middle = bar.grab().toImage(), bar.height() // 2
+    colours = {drawn.pixelColor(x, middle).name() for x in (bar.width() // 2, bar.width() - 8)}
+    assert colours == {theme_of(bar.palette()).hover}, "a few megabytes do not fill the disk"
     all_named(local_models, local_models.window)
 
 
