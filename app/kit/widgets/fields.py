@@ -6,10 +6,11 @@ Qt's fields react to the wheel under the pointer, so scrolling through a page wo
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QShowEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
+    QLabel,
     QLineEdit,
     QSpinBox,
     QWidget,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 from app.kit.look.scale import scaled
 from app.kit.text.long_lines import LongLineEdit
 from app.kit.widgets.composing import ComposedLine
+from app.kit.widgets.label import Label
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
@@ -28,11 +30,27 @@ _INSET = 6
 
 
 class ComboBox(QComboBox):
-    """A combo box that uses the wheel only with the focus."""
+    """A combo box that uses the wheel only with the focus.
+
+    On Linux Qt tells screen readers its value as its name, and takes the name from a label beside
+    it. A box without such a label gets a hidden one with its accessible name.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make sure that there is a label."""
+        super().showEvent(event)
+        around = self.parentWidget()
+        if around is None:
+            return
+        beside = around.findChildren(QLabel, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        if all(label.buddy() is not self for label in beside):
+            label = Label(self.accessibleName(), parent=around)
+            label.hide()
+            label.setBuddy(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Change the value only with the focus; otherwise let the page scroll."""
