@@ -31,6 +31,8 @@ def setting(
     lowest_label: str = "",
     multiline: bool = False,
     in_form: bool = True,
+    common: bool = False,
+    engine: str = "",
     safe_value: Any = None,
     **limits: float,
 ) -> Any:
@@ -41,7 +43,8 @@ def setting(
     words = {"section": section, "title": title, "description": description}
     words |= {"keywords": keywords, "unit": unit, "lowest_label": lowest_label}
     kind = {"multiline": multiline, "in_form": in_form, "safe_value": safe_value}
-    metadata = {**words, **kind, **limits}
+    place = {"common": common, "engine": engine}
+    metadata = {**words, **kind, **place, **limits}
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QMenu,
     QPlainTextEdit,
+    QPushButton,
     QTableView,
     QWidget,
 )
@@ -663,9 +664,15 @@ def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]
     return show
 
 
-def settings(section: Section) -> Callable[[House], QWidget]:
+def settings(section: Section, *, every: bool = True) -> Callable[[House], QWidget]:
+    """Show a section of the settings, with all options or with those that come first."""
+
     def show(house: House) -> QWidget:
-        return _section(house, SECTIONS.index(section))
+        dialog = _section(house, SECTIONS.index(section))
+        house.part(QPushButton, "allOptions").setChecked(every)
+        house.presenters.system.vllm_checked.emit(True)
+        settle()
+        return dialog
 
     return show
 
