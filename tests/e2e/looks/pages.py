@@ -43,6 +43,7 @@ PAGES: Final = (
     Page("welcome", ways.first, full=False, empty="welcome"),
     Page("here-empty", ways.models("here"), full=False, empty="modelsHere"),
     Page("offers", ways.models("discover", "offer-default"), full=False, empty="discoverHome"),
+    Page("catalogue", ways.catalogue, full=False),
     Page("nothing-found", ways.nothing_found, full=False, empty="results"),
     Page(
         "downloads-empty", ways.models("downloads", "noDownloads"), full=False, empty="modelsPage"

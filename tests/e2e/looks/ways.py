@@ -26,6 +26,7 @@ from app.chats.composer.pages.mtp_chip import MtpChip
 from app.chats.sidebar.pages.chat_model import ROW
 from app.documents.collections.pages.documents_page import DocumentsPage
 from app.help.pages.licence_list import LicenceDialog
+from app.models.discover.pages.catalogue_area import CatalogueArea
 from app.models.discover.pages.token_question import TokenQuestion
 from app.models.library.values.entry import STARTER
 from app.net.values.serving import ServerStatus
@@ -505,6 +506,19 @@ def models(part: str, until: str = "") -> Callable[[House], QWidget]:
         return house.window
 
     return show
+
+
+def catalogue(house: House) -> QWidget:
+    """Show all cards of the catalogue, scrolled to its head."""
+    window = models("discover", "catalogue")(house)
+    area = house.part(CatalogueArea)
+    if house.has("listedAll"):
+        click(house, "listedAll")
+    settle()
+    home = models_page(house.window).discover.home
+    bar = home.verticalScrollBar()
+    bar.setValue(bar.value() + area.mapTo(home, QPoint()).y())
+    return window
 
 
 def details(house: House) -> QWidget:

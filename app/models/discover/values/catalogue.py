@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -30,6 +30,15 @@ Tier = Literal["tiny", "small", "medium", "large", "huge"]
 """The computer that a model is made for: any, 8 GB, 16 GB, 32 GB or a large card, a workstation."""
 
 Role = Literal["chat", "code", "embedding"]
+
+Purpose = Literal["everyday", "code", "sees", "small", "long"]
+"""A purpose that a model suits: everyday chat, code, pictures, small computers, long texts."""
+
+_LONG: Final = 100_000
+"""Tokens of a long text."""
+_CHEAP: Final = 4_000_000_000
+"""The most bytes that the context of a long text may take in a model that suits long texts."""
+
 MtpHelp = Literal["auto", "on", "off"]
 
 
@@ -156,6 +165,7 @@ class Size(_Value):
         good_at: A sentence on its strengths.
         quality: How good it is, from 0 to 100; only serves to order models.
         everyday: Whether it can be the first recommendation; others are alternatives to it.
+        code: Whether it is good at code, though it was not made for code alone.
         variants: The available variants, in order of preference.
         drafter: A separate file that drafts for the variants that cannot draft by themselves.
     """
@@ -169,6 +179,7 @@ class Size(_Value):
     good_at: str
     quality: Fact[int]
     everyday: bool = False
+    code: bool = False
     vision: bool = False
     languages: tuple[str, ...] = ()
     variants: tuple[CatalogueVariant, ...] = Field(min_length=1)
@@ -186,6 +197,19 @@ class Size(_Value):
             [self.drafter.repo] if self.drafter else []
         )
         return tuple(dict.fromkeys(repos))
+
+    @property
+    def purposes(self) -> tuple[Purpose, ...]:
+        """The purposes that it suits, among which people choose."""
+        shape = self.shape
+        suits: dict[Purpose, bool] = {
+            "everyday": self.everyday,
+            "code": self.code or self.role == "code",
+            "sees": self.vision,
+            "small": self.tier in {"tiny", "small"},
+            "long": shape.context_max.value >= _LONG and _LONG * shape.kv.value <= _CHEAP,
+        }
+        return tuple(purpose for purpose, is_suited in suits.items() if is_suited)
 
     def drafter_of(self, variant: CatalogueVariant) -> File | None:
         """Return the separate file that drafts for a variant.

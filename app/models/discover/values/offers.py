@@ -8,7 +8,10 @@ from typing import Final, Literal
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.library.values.memory_use import MemoryUse
 
-OfferKind = Literal["default", "faster", "smarter"]
+OfferKind = Literal["default", "faster", "smarter", "listed"]
+
+Purpose = Literal["everyday", "code", "sees", "small", "long"]
+"""The purposes of `values.catalogue.Purpose`, for widgets, which do without its reader."""
 
 Fits = Literal["fits", "tight", "partial", "no"]
 """The verdicts of `engines.memory.fit.Verdict`, for widgets, which cannot import that."""
@@ -83,15 +86,33 @@ class Offer:
 
 
 @dataclass(frozen=True)
+class ListedModel:
+    """A model of the catalogue, as its card shows it.
+
+    Attributes:
+        id: Its id in the catalogue.
+        purposes: The purposes that it suits.
+        is_new: Whether the catalogue has it only since the user last looked.
+    """
+
+    id: str
+    offer: Offer
+    purposes: tuple[Purpose, ...] = ()
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
 class Offers:
     """The recommended models: the default first, then the alternatives.
 
     Attributes:
         note: A text that applies to all of them.
+        listed: All models of the catalogue, the new ones first, then the best here.
     """
 
     offers: tuple[Offer, ...]
     note: str = ""
+    listed: tuple[ListedModel, ...] = ()
 
 
 def look_alike(first: Offers, second: Offers) -> bool:
@@ -112,19 +133,6 @@ def _without_others(offers: Offers) -> Offers:
         for offer in offers.offers
     )
     return replace(offers, offers=tuple(plain))
-
-
-@dataclass(frozen=True)
-class KnownFamily:
-    """A model family of the catalogue.
-
-    Attributes:
-        models: The name of each model and its strengths.
-    """
-
-    name: str
-    models: tuple[tuple[str, str], ...]
-    licence: str = ""
 
 
 @dataclass(frozen=True)
