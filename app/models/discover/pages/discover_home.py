@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtCore import QDeadlineTimer, QPoint, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -16,8 +17,8 @@ from app.models.discover.pages.offers_area import OffersArea
 from app.models.discover.pages.results import Results
 from app.models.discover.pages.search_bar import SearchBar
 
-_LAID_OUT_MS = 30
-"""The results get their height only after several turns of the event loop."""
+_LAYOUT_MS = 500
+"""A page that has kept its height for this time is laid out."""
 
 
 class DiscoverHome(PartPage):
@@ -47,6 +48,9 @@ class DiscoverHome(PartPage):
         for part in (self._offline, self.offers, self.catalogue, self._searching):
             self.column.addWidget(part)
         self.column.addStretch(1)
+        self._laying_out = QDeadlineTimer(0)
+        self._scrolling = timer(self, 0, self._scroll_to_search)
+        self.verticalScrollBar().rangeChanged.connect(self._follow_height)
 
     def set_offline(self, offline: bool, *, for_good: bool) -> None:
         """Hide the search while offline.
@@ -59,14 +63,21 @@ class DiscoverHome(PartPage):
         self._searching.setHidden(offline)
 
     def show_search(self) -> None:
-        """Scroll to the search field and its results, once they are laid out."""
+        """Scroll to the search field and its results, once they are laid out.
 
-        def scroll() -> None:
-            top = self._searching.mapTo(self, QPoint()).y()
-            bar = self.verticalScrollBar()
-            bar.setValue(bar.value() + top - GRID)
+        They get their height only after several turns of the event loop.
+        """
+        self._laying_out.setRemainingTime(_LAYOUT_MS)
+        self._scrolling.start()
 
-        QTimer.singleShot(_LAID_OUT_MS, self, scroll)
+    def _follow_height(self) -> None:
+        if not self._laying_out.hasExpired():
+            self.show_search()
+
+    def _scroll_to_search(self) -> None:
+        top = self._searching.mapTo(self, QPoint()).y()
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + top - GRID)
 
     def _make_offline(self) -> Panel:
         panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
