@@ -18,11 +18,11 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import at_start, column
 from app.models.discover.pages.catalogue_card import CatalogueCard
 from app.models.discover.pages.words import purpose_word
-from app.models.discover.values.offers import ListedModel, Purpose
+from app.models.discover.values.offers import CatalogueModel, ModelPurpose
 from app.models.downloads.values.downloads import Download
 from app.models.downloads.values.requests import download_of
 
-_PURPOSES: tuple[Purpose, ...] = ("everyday", "code", "sees", "small", "long")
+_PURPOSES: tuple[ModelPurpose, ...] = ("everyday", "code", "sees", "small", "long")
 _FIRST = 6
 """How many cards are shown before the user asks for all of them."""
 _NARROW = 640
@@ -43,7 +43,7 @@ class CatalogueArea(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("catalogue")
-        self._models: Sequence[ListedModel] = ()
+        self._models: Sequence[CatalogueModel] = ()
         self._downloads: Sequence[Download] = ()
         self._cards: list[CatalogueCard] = []
         self._has_room = True
@@ -73,7 +73,7 @@ class CatalogueArea(QWidget):
         )
         self.hide()
 
-    def show_models(self, models: Sequence[ListedModel]) -> None:
+    def show_models(self, models: Sequence[CatalogueModel]) -> None:
         """Show the cards of other models, or the same ones with other verdicts."""
         if models == self._models:
             return
@@ -121,7 +121,7 @@ class CatalogueArea(QWidget):
         for button, following in pairwise((self._fits, *buttons, self._all)):
             QWidget.setTabOrder(button, following)
 
-    def _passes(self, model: ListedModel) -> bool:
+    def _passes(self, model: CatalogueModel) -> bool:
         chosen = [purpose for purpose, chip in self._purposes.items() if chip.isChecked()]
         return (
             set(chosen) <= set(model.purposes)

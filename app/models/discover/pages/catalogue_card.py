@@ -13,7 +13,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import at_start, column, fill, row
 from app.models.discover.pages.fit_badge import FitBadge
 from app.models.discover.pages.words import fits_sentence, offer_facts
-from app.models.discover.values.offers import ListedModel
+from app.models.discover.values.offers import CatalogueModel
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
 
@@ -37,7 +37,7 @@ class CatalogueCard(ItemCard):
     get = Signal(object)
     details = Signal(object)
 
-    def __init__(self, model: ListedModel) -> None:
+    def __init__(self, model: CatalogueModel) -> None:
         offer = model.offer
         about, facts = translated(offer.why), offer_facts(offer, licence=False)
         spoken = f"{offer.name}. {about} {fits_sentence(offer.fits)} {facts}"

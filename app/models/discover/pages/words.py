@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from app.base.language import translated
 from app.kit.look.format import figure, size
 from app.kit.look.theme import Tone
-from app.models.discover.values.offers import Fits, Offer, Purpose
+from app.models.discover.values.offers import Fits, ModelPurpose, Offer
 from app.models.hub.values.hub import Gate, Repository
 
 _THOUSAND = 1000
@@ -54,7 +54,7 @@ def fits_look(fits: Fits) -> tuple[str, Tone]:
     return looks[fits]
 
 
-def purpose_word(purpose: Purpose) -> str:
+def purpose_word(purpose: ModelPurpose) -> str:
     """Return the word for a purpose of models."""
     return {
         "everyday": _tr("Everyday chat"),

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.models.discover.values.offers import (
+    CatalogueModel,
     CompanionFile,
-    ListedModel,
     Offer,
     OfferKind,
     Offers,
@@ -92,10 +92,10 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
     )
 
 
-def _listed(pick: Pick, size: Size, hardware: Hardware, *, is_new: bool) -> ListedModel:
+def _listed(pick: Pick, size: Size, hardware: Hardware, *, is_new: bool) -> CatalogueModel:
     """Return a model of the catalogue; its card shows no memory bars."""
     offer = replace(_offer("listed", pick, size, hardware), uses=())
-    return ListedModel(size.id, offer, size.purposes, is_new)
+    return CatalogueModel(size.id, offer, size.purposes, is_new)
 
 
 def _drafter_file(pick: Pick, size: Size) -> CompanionFile | None:

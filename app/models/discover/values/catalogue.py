@@ -19,6 +19,7 @@ from typing import Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from app.base.errors import CatalogueInvalid
+from app.models.discover.values.offers import ModelPurpose
 from engines.sentences import N_
 
 T = TypeVar("T")
@@ -30,9 +31,6 @@ Tier = Literal["tiny", "small", "medium", "large", "huge"]
 """The computer that a model is made for: any, 8 GB, 16 GB, 32 GB or a large card, a workstation."""
 
 Role = Literal["chat", "code", "embedding"]
-
-Purpose = Literal["everyday", "code", "sees", "small", "long"]
-"""A purpose that a model suits: everyday chat, code, pictures, small computers, long texts."""
 
 _LONG: Final = 100_000
 """Tokens of a long text."""
@@ -199,10 +197,10 @@ class Size(_Value):
         return tuple(dict.fromkeys(repos))
 
     @property
-    def purposes(self) -> tuple[Purpose, ...]:
+    def purposes(self) -> tuple[ModelPurpose, ...]:
         """The purposes that it suits, among which people choose."""
         shape = self.shape
-        suits: dict[Purpose, bool] = {
+        suits: dict[ModelPurpose, bool] = {
             "everyday": self.everyday,
             "code": self.code or self.role == "code",
             "sees": self.vision,

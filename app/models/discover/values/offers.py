@@ -10,8 +10,8 @@ from app.models.library.values.memory_use import MemoryUse
 
 OfferKind = Literal["default", "faster", "smarter", "listed"]
 
-Purpose = Literal["everyday", "code", "sees", "small", "long"]
-"""The purposes of `values.catalogue.Purpose`, for widgets, which do without its reader."""
+ModelPurpose = Literal["everyday", "code", "sees", "small", "long"]
+"""A purpose that a model suits: everyday chat, code, pictures, small computers, long texts."""
 
 Fits = Literal["fits", "tight", "partial", "no"]
 """The verdicts of `engines.memory.fit.Verdict`, for widgets, which cannot import that."""
@@ -86,7 +86,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class ListedModel:
+class CatalogueModel:
     """A model of the catalogue, as its card shows it.
 
     Attributes:
@@ -97,7 +97,7 @@ class ListedModel:
 
     id: str
     offer: Offer
-    purposes: tuple[Purpose, ...] = ()
+    purposes: tuple[ModelPurpose, ...] = ()
     is_new: bool = False
 
 
@@ -112,7 +112,7 @@ class Offers:
 
     offers: tuple[Offer, ...]
     note: str = ""
-    listed: tuple[ListedModel, ...] = ()
+    listed: tuple[CatalogueModel, ...] = ()
 
 
 def look_alike(first: Offers, second: Offers) -> bool:

@@ -10,7 +10,8 @@ from typing import Any, get_args
 import pytest
 
 from app.base.errors import CatalogueInvalid
-from app.models.discover.values.catalogue import Catalogue, Purpose, load_catalogue
+from app.models.discover.values.catalogue import Catalogue, load_catalogue
+from app.models.discover.values.offers import ModelPurpose
 from app.models.hub.values.names import hub_name
 from app.models.library.values.quantisations import quantisation_of
 from tests.support.paths import ROOT
@@ -185,7 +186,7 @@ def test_every_model_that_writes_has_a_purpose_or_is_plain() -> None:
     """Each filter narrows the list down, and none of them finds nothing."""
     writing = [size for size in SIZES if size.role != "embedding"]
     found = Counter(purpose for size in writing for purpose in size.purposes)
-    assert set(found) == set(get_args(Purpose))
+    assert set(found) == set(get_args(ModelPurpose))
     assert all(number < 0.7 * len(writing) for number in found.values())
     by_id = {size.id: size.purposes for size in writing}
     assert by_id["devstral-small-2-24b"] == ("code",)
