@@ -63,6 +63,7 @@ class EngineStatus:
     Attributes:
         state: "stopped" if nothing is loaded.
         words: Description of the current step of a load; "" if the engine has none.
+        detail: How much of the step is done, or the part that it is at; "" if that is not known.
         share: Progress of the load, 0 to 1.
         log: The last lines that the worker wrote, oldest first; after it ended, those of the last
             worker.
@@ -76,6 +77,7 @@ class EngineStatus:
     log: tuple[str, ...] = ()
     process: int = 0
     elsewhere: bool = False
+    detail: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
+from app.base import db
 from app.base.language import use_language
 from app.models.library.services.places import places
 from engines.redaction import forget_secrets
@@ -32,6 +33,9 @@ os.environ.pop("HEARTH_API_TOKEN", None)
 # a twentieth of a second on reading all that this computer trusts.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
+
+# The disk would be waited for ten thousand times, for some milliseconds each.
+db.commits_reach_disk = False
 
 # A signal that is ignored here, as `nohup` and a shell's `&` do, would be ignored by every process
 # that a test starts; a handler ends with the program that set it.

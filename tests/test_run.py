@@ -201,6 +201,7 @@ def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
         finish(changed)
 
 
+@pytest.mark.exhaustive
 def test_a_llama_cpp_that_was_changed_is_put_back(checkout: Path) -> None:
     """A pip upgrade or a full disk may have changed it; Hearth itself starts in any case."""
     assert finish(launch(checkout))[0] == 7
@@ -244,6 +245,7 @@ def started(root: Path, *words: str) -> tuple[list[str], str]:
     return out.split(), err
 
 
+@pytest.mark.exhaustive
 def test_a_wheel_that_is_named_is_installed_and_kept(checkout: Path, tmp_path: Path) -> None:
     """Its file may be deleted; llama.cpp is not compiled, as there is no compiler here."""
     shutil.rmtree(loaded(checkout).native_folder())
@@ -476,10 +478,10 @@ def test_every_check_runs_and_the_failed_ones_are_named(
     monkeypatch.setattr(subprocess, "run", fake)
     assert run.run_tests([]) == 1
     assert [tool for tool, *_ in ran] == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
-    assert "-n2" in ran[-1], "all tests run in two processes"
+    assert "-n3" in ran[-1], "all tests run in three processes"
     assert capsys.readouterr().out.endswith("Failed: mypy.\n")
     assert run.run_tests(["--all"]) == 1
-    assert {"--all", "-n2"} <= set(ran[-1])
+    assert {"--all", "-n3"} <= set(ran[-1])
     assert run.run_tests(["tests/one"]) == 1
     assert ran[-1] == ["pytest", "tests/one"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.base.db import MEMORY, SIDE_FILE_SUFFIXES, connect
+from app.base.db import MEMORY, SIDE_FILE_SUFFIXES, connect, set_synchronous
 from app.base.errors import AppError, SearchBroken
 from app.base.folder import disk_full
 from engines.sentences import N_
@@ -174,7 +174,7 @@ class IndexFile:
     def _connect(self) -> sqlite3.Connection:
         connection = connect(self._path)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous=NORMAL")
+        set_synchronous(connection, "NORMAL")
         connection.execute("PRAGMA temp_store=MEMORY")
         return connection
 

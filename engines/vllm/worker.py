@@ -116,7 +116,7 @@ class Worker:
     @property
     def stage(self) -> Stage:
         """Progress of the start; shows compilation even if the log does not mention it."""
-        if self._supervised.is_compiling and not self._stage.words.startswith(COMPILING):
+        if self._supervised.is_compiling and self._stage.words != COMPILING:
             return Stage(self._stage.share, COMPILING)
         return self._stage
 

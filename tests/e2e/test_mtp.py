@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[
         before = worked().user
         until(lambda: worked().user > before + 0.3)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (130, b"", b"")
     finally:
         process.kill()

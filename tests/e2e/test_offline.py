@@ -161,6 +161,12 @@ def seen_by_audit(talk: str) -> list[str]:
 
 
 MODES = pytest.mark.parametrize("mode", [("--offline",), ()], ids=["offline", "usual"])
+FEW_MODES = pytest.mark.parametrize(
+    "mode",
+    [pytest.param(("--offline",), marks=pytest.mark.exhaustive), ()],
+    ids=["offline", "usual"],
+)
+"""Without `--all` the usual mode alone, in which more could leave."""
 
 
 COMMANDS = (
@@ -179,13 +185,13 @@ def test_no_command_talks_to_anybody(watched: Watched, mode: tuple[str, ...]) ->
     assert outside == []
 
 
-@MODES
+@FEW_MODES
 def test_a_recommendation_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
     _, outside = watched(_COMMAND, *mode, "recommend")
     assert outside == []
 
 
-@MODES
+@FEW_MODES
 def test_a_chat_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
     given = "Hello\nWhat is a token?\n/model\n/chats\n/again\n"
     result, outside = watched(_COMMAND, "chat", *mode, given=given)
@@ -193,7 +199,7 @@ def test_a_chat_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None
     assert outside == []
 
 
-@MODES
+@FEW_MODES
 def test_the_window_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
     """It asks a question, and visits the pages of models, connections and settings."""
     result, outside = watched(_WINDOW, *mode)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.suite import sampled
 from tests.support.unfit_llama import unfit_llama
 from tests.support.waiting import until
 
@@ -143,7 +144,7 @@ read()
 """
 
 
-@pytest.mark.parametrize("how", ["absent", "asks for more"])
+@pytest.mark.parametrize("how", sampled(["absent", "asks for more"], ["absent"]))
 def test_without_a_llama_cpp_that_fits_chats_are_read_and_an_answer_fails_with_words(
     how: str, start: Start, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

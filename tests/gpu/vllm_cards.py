@@ -300,8 +300,7 @@ def part_load(machine: Machine) -> None:
 
     def watch() -> None:
         while not over.wait(0.1):
-            words = machine.engine.status().words.partition(" %")[0]
-            words = re.sub(r": \d+$", "", words)
+            words = machine.engine.status().words
             if words and (not stages or stages[-1][0] != words):
                 stages.append((words, time.monotonic()))
 

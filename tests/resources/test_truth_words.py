@@ -95,7 +95,6 @@ def stages() -> Iterator[str]:
         found = stage(line, Stage(0.0, ""))
         assert found.words
         yield found.words
-    yield stage("Building JIT module 7; this", Stage(0.0, "")).words
 
 
 def left_of(sentence: str) -> str:

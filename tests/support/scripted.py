@@ -107,6 +107,7 @@ class ScriptedEngine:
         return self._loaded
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
+        hold = self.hold  # a test may let later answers go, but not this one
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
         if request.echo:
@@ -116,7 +117,7 @@ class ScriptedEngine:
         reports = iter(self.reports if request.mtp != "off" else ())
         for number, piece in enumerate(self.pieces):
             if number:
-                self._wait(cancel)
+                _wait(hold, cancel)
             if cancel.cancelled:
                 finish = "cancelled"
                 break
@@ -165,7 +166,7 @@ class ScriptedEngine:
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         self.checked.append((request, depth))
-        self._wait(cancel)
+        _wait(self.hold, cancel)
         found = self.checks[min(len(self.checked), len(self.checks)) - 1]
         if isinstance(found, Exception):
             raise found
@@ -181,7 +182,8 @@ class ScriptedEngine:
         self.closed += 1
         self._loaded = None
 
-    def _wait(self, cancel: CancelToken) -> None:
-        if self.hold is not None:
-            while not self.hold.wait(0.01) and not cancel.cancelled:
-                pass
+
+def _wait(hold: threading.Event | None, cancel: CancelToken) -> None:
+    if hold is not None:
+        while not hold.wait(0.01) and not cancel.cancelled:
+            pass

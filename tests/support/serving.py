@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import httpx2
@@ -45,10 +45,10 @@ class Served:
         return ApiKeys(Secrets(), ApiClientStore(self.services.database))
 
     def post(self, path: str, body: object, key: str = "") -> httpx2.Response:
-        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=30)
+        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=60)
 
     def get(self, path: str, key: str = "") -> httpx2.Response:
-        return httpx2.get(self.url + path, headers=_with(key), timeout=30)
+        return httpx2.get(self.url + path, headers=_with(key), timeout=60)
 
 
 def _with(key: str) -> dict[str, str]:
@@ -78,9 +78,8 @@ def serving(
     served.app = around(api.app)
     options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
     server = Server(served.app, options, served.keys, api.error_body)
-    server.start()
-    served.url = server.url
-    try:
+    with ExitStack() as ends:
+        server.start()
+        ends.callback(server.stop)
+        served.url = server.url
         yield served
-    finally:
-        server.stop()

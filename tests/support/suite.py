@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import sys
 from collections.abc import Container, Iterable
 from typing import Any
 
@@ -14,6 +16,11 @@ EXAMPLES, FEW_EXAMPLES = 100, 25
 """The examples that hypothesis tries for each property, with `--all` and without."""
 
 _workers: list[Any] = []
+
+# The tests import a thousand modules in each worker, and start Hearth hundreds of times. Without
+# the compiled files, each of these would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

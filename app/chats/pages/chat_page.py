@@ -20,7 +20,6 @@ from app.chats.composer.pages.chat_thinking import ChatThinking
 from app.chats.composer.pages.composer import Composer
 from app.chats.context.pages.chat_context import ChatContext
 from app.chats.find.pages.chat_find import ChatFind
-from app.chats.pages.chat_destination import ChatDestination
 from app.chats.pages.sending import Sending
 from app.chats.transcript.pages.answer_stream import AnswerStream
 from app.chats.transcript.pages.answer_voice import AnswerVoice
@@ -35,7 +34,9 @@ from app.kit.look.scale import scaled
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.chats.composer.pages.local_only_line import LocalOnlyLine
     from app.chats.history.values.conversation import StoredMessage
+    from app.chats.pages.engine_badge import EngineBadge
     from app.chats.presenters.chat_presenters import ChatPresenters
     from app.documents.viewer.pages.file_viewer import FileViewer
     from app.kit.notify import Notifier
@@ -114,7 +115,9 @@ class ChatPage(QWidget):
         self.queue = ChatQueue(
             presenters.waiting, chat, generation, composer, notifier, self.ask_model, self
         )
-        self._destination = ChatDestination(composer, chat, self)
+        self._server = ""
+        self._badge: EngineBadge | None = None
+        self._local_only_line: LocalOnlyLine | None = None
         self._sending = Sending(presenters, composer, self.files, self._options, notifier, self)
 
     def _make_actions(self, settings: Settings) -> None:
@@ -178,6 +181,8 @@ class ChatPage(QWidget):
     def _connect_presenters(self) -> None:
         branches, generation = self._branches, self._generation
         self._chat.failed.connect(self._notifier.error)
+        for signal in (self._chat.opened, self._chat.stored, self._chat.changed):
+            signal.connect(self._show_local_only)
         branches.switched.connect(self._show_path)
         branches.removed.connect(
             lambda removed: self._show_path(removed.chat_id, removed.message_id)
@@ -215,7 +220,7 @@ class ChatPage(QWidget):
         self.answers.apply(settings)
         self.mtp.refresh()
         self.thinking.show()
-        self._destination.refresh()
+        self._show_local_only()
 
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows the new chat, which is stored with its first question."""
@@ -231,7 +236,15 @@ class ChatPage(QWidget):
 
     def show_place(self, place: Destination | None) -> None:
         """Show to which server this chat's text goes, before it is sent; None for no server."""
-        self._destination.show_place(place)
+        if self._badge is None and place is not None:
+            from app.chats.pages.engine_badge import EngineBadge
+
+            self._badge = EngineBadge(parent=self.composer)
+            self.composer.above.addWidget(self._badge)
+        if self._badge is not None:
+            self._badge.show_place(place)
+        self._server = place.server if place is not None else ""
+        self._show_local_only()
         self.mtp.show_at_server(place is not None)
 
     def ask(self, text: str) -> None:
@@ -246,6 +259,24 @@ class ChatPage(QWidget):
         """Stop the answers of the open chat."""
         if self._chat.id:
             self._generation.stop(self._chat.id)
+
+    def _show_local_only(self) -> None:
+        """Show or hide the line for a chat that the user has not sent to the default server."""
+        server = self._chat.withheld_model
+        if self._local_only_line is None and server is not None:
+            from app.chats.composer.pages.local_only_line import LocalOnlyLine
+
+            self._local_only_line = LocalOnlyLine(self.composer)
+            self._local_only_line.chosen.connect(self._send_to_server)
+            self.composer.above.addWidget(self._local_only_line)
+        if self._local_only_line is not None:
+            self._local_only_line.show_model(server)
+
+    def _send_to_server(self) -> None:
+        """Let the default server answer in this chat from now on, as the user has chosen."""
+        server = self._chat.withheld_model
+        if server is not None:
+            self._chat.set_model(server)
 
     def _show_opened(self) -> None:
         """Show the draft and the messages of the chat that was opened."""
@@ -331,7 +362,7 @@ class ChatPage(QWidget):
             view.show_answer(answer)
         elif self._branches.is_shown(answer):
             self.transcript.replace_from(answer)
-        self._stream.begin(answer.id, self._destination.server)
+        self._stream.begin(answer.id, self._server)
         self.answers.refresh()
         self._sending.expect_no_more()
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from app.search.folding import UNSPACED
-from engines.sentences import N_, listed, word
+from engines.sentences import N_, listed
 
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
@@ -602,7 +602,7 @@ def left_out(name: str, document: Document) -> Iterator[str]:
         case "partly_read":
             yield _scanned(name, document)
     if document.unread:
-        unread = listed(map(word, document.unread))
+        unread = listed(map(N_, document.unread))
         yield N_("{name}: {unread} in it are not read.", name=name, unread=unread)
 
 
@@ -710,7 +710,7 @@ _PLACES: Final = {
 def location_words(place: Location) -> str:
     """Return the name of a place, without words from the document."""
     if place.kind is LocationKind.WHOLE:
-        return word("text")
+        return N_("text")
     return N_(_PLACES[place.kind], number=place.number)
 
 

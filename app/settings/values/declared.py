@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Literal, get_args
 
+from engines.sentences import N_
+
 Section = Literal[
     "Appearance",
     "Desktop",
@@ -42,6 +44,7 @@ def setting(
     """
     words = {"section": section, "title": title, "description": description}
     words |= {"keywords": keywords, "unit": unit, "lowest_label": lowest_label}
+    words = {name: N_(text) for name, text in words.items()}
     kind = {"multiline": multiline, "in_form": in_form, "safe_value": safe_value}
     place = {"common": common, "engine": engine}
     metadata = {**words, **kind, **place, **limits}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partialmethod
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +19,10 @@ from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.speculative import calibration
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.draft_context import BlockContext, LayerRows
+from engines.llamacpp.speculative.draft_context import BlockContext, GuessContext, LayerRows
 from engines.types import (
     ChatRequest,
     Done,
@@ -413,12 +416,27 @@ def test_costs_are_measured(
     assert len(measured) == times
 
 
-def test_a_measurement_finds_that_more_tokens_take_longer(load: Load) -> None:
+def test_a_measurement_counts_the_tokens_that_are_evaluated(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock on which each call takes one unit, and each of its tokens another."""
+    now = 0.0
+    for kind in (Context, GuessContext):
+
+        def evaluate(
+            context: Any, tokens: Sequence[int], start: int, *, outputs: int, real: Any
+        ) -> int:
+            nonlocal now
+            now += 0.001 * (1 + len(tokens))
+            return int(real(context, tokens, start, outputs=outputs))
+
+        monkeypatch.setattr(kind, "evaluate", partialmethod(evaluate, real=kind.evaluate))
+    monkeypatch.setattr(calibration, "perf_counter", lambda: now)
     engine = load(STARTER, drafter=STARTER_DRAFTER)
     assert engine.chat_model.slots[0].speculation is not None
     costs = engine.chat_model.slots[0].speculation.costs
-    assert costs.ratio(8) > costs.ratio(1) > 1
-    assert costs.draft > 0
+    assert [costs.ratio(k) for k in (1, 3, 7)] == pytest.approx([1.5, 2.5, 4.5])
+    assert costs.draft == pytest.approx(1.0)
 
 
 def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def test_they_need_neither_pytest_nor_uv() -> None:
     assert "--folder" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_parts_share_a_start_and_a_model_keeps_to_its_own_context(tmp_path: Path) -> None:
     home = make_home(tmp_path / "home", card=True, line_s=0.25)
     kept = tmp_path / "kept"

@@ -111,16 +111,18 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
     assert engine.status() == EngineStatus("stopped", log=engine.status().log)
 
 
+@pytest.mark.exhaustive
 def test_compiling_without_a_word_is_a_stage_and_no_silence(fake: Path, tmp_path: Path) -> None:
     engine = make_engine(make_fake(fake, card=True, compiles=True), tmp_path / "engine", SILENT_S)
     shares: list[float] = []
     loads = threading.Thread(target=engine.load, args=(PLAN, shares.append, CancelToken()))
     loads.start()
     try:
-        until(lambda: engine.status().words == "Compiling for this card: sampling")
+        until(lambda: engine.status().detail == "sampling")
         began = time.monotonic()
         until(lambda: time.monotonic() - began > 1.2 * SILENT_S)
-        assert engine.status().words == "Compiling for this card: sampling"
+        assert engine.status().detail == "sampling"
+        assert engine.status().words == "Compiling for this card", "the step is a text by itself"
         (fake / "compiled").touch()
         loads.join(60)
         assert engine.status().state == "ready"

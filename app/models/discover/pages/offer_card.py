@@ -15,7 +15,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.tick_box import TickBox
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.discover.pages.words import mtp_words, offer_facts
+from app.models.discover.pages.words import offer_facts
 from app.models.discover.values.offers import Offer
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
@@ -68,7 +68,9 @@ class OfferCard(Panel):
         self.box.addWidget(self._bars)
         self.box.addWidget(Label(offer_facts(offer), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
-            mtp = Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
+            words = self.tr("Faster answers (MTP): {sentence}")
+            words = words.format(sentence=translated(offer.mtp))
+            mtp = Label(words, "small", name="offerMtp", wrap=True)
             mtp.setToolTip(mtp_tip())
             self.box.addWidget(mtp)
         self.box.addStretch(1)

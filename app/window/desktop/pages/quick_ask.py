@@ -70,7 +70,7 @@ class QuickAsk(QWidget):
         self._asking = False
         self._chat_id: str | None = None
         self._answer_id: str | None = None
-        self._exchange: Exchange | None = None
+        self._turn: TurnView | None = None
         self._page = ColumnPage("quickPage", spacing=2 * GRID)
         self._page.column.addStretch(1)
         self._page.hide()
@@ -165,10 +165,10 @@ class QuickAsk(QWidget):
     def _asked(self, question: StoredMessage) -> None:
         self._chat_id = question.chat_id
         self._open_button.setEnabled(True)
-        self._exchange = Exchange(question.text, self._text_size)
-        self._exchange.link.connect(self.link)
-        self._exchange.grown.connect(self._show_end)
-        self._page.column.insertWidget(self._page.column.count() - 1, self._exchange)
+        self._turn = TurnView(question.text, self._text_size)
+        self._turn.link.connect(self.link)
+        self._turn.grown.connect(self._show_end)
+        self._page.column.insertWidget(self._page.column.count() - 1, self._turn)
         if self._page.isHidden():
             self._page.show()
             self.resize(self.width(), scaled(_HIGH))
@@ -180,20 +180,20 @@ class QuickAsk(QWidget):
             self._show_button()
 
     def _waits(self, answer_id: str, wait: Wait | None) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.say(wait_words(wait) if wait else self.tr("One moment…"))
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(wait_words(wait) if wait else self.tr("One moment…"))
 
     def _loading(self, answer_id: str, _share: float) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.say(self.tr("Loading the model…"))
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(self.tr("Loading the model…"))
 
     def _text(self, answer_id: str, text: str) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.append(text)
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.append(text)
 
     def _ended(self, answer: StoredMessage) -> None:
-        if self._exchange is not None and answer.id == self._answer_id:
-            self._exchange.end(answer)
+        if self._turn is not None and answer.id == self._answer_id:
+            self._turn.end(answer)
             self._answer_id = None
             self._show_button()
 
@@ -223,7 +223,7 @@ class QuickAsk(QWidget):
             self.close()
 
 
-class Exchange(QWidget):
+class TurnView(QWidget):
     """A question and its answer.
 
     Signals:
@@ -254,7 +254,7 @@ class Exchange(QWidget):
         column.addWidget(self._view)
         column.addWidget(self._state)
 
-    def say(self, text: str) -> None:
+    def show_state(self, text: str) -> None:
         """Show the state until the answer begins."""
         self._state.setText(text)
 

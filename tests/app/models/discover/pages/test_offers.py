@@ -31,7 +31,7 @@ def test_the_default_comes_first_and_says_all_that_counts(discover: Ui) -> None:
     assert (
         part(shown, QLabel, "offerMtp")
         .text()
-        .startswith("Faster answers (MTP), automatic: its drafter")
+        .startswith("Faster answers (MTP): Automatic. Its drafter")
     )
     assert part(shown, QLabel, "fitWord").text() == "Fits"
     for kind in ("faster", "smarter"):
