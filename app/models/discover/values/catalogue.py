@@ -34,13 +34,12 @@ Tier = Literal["tiny", "small", "medium", "large", "huge"]
 """The computer that a model is made for: any, 8 GB, 16 GB, 32 GB or a large card, a workstation."""
 
 Role = Literal["chat", "code", "embedding"]
+MtpHelp = Literal["auto", "on", "off"]
 
 _LONG: Final = 100_000
 """Tokens of a long text."""
 _CHEAP: Final = 4_000_000_000
 """The most bytes that the context of a long text may take in a model that suits long texts."""
-
-MtpHelp = Literal["auto", "on", "off"]
 
 
 class _Value(BaseModel):
