@@ -500,6 +500,21 @@ class PromptReady:
 
 
 @dataclass(frozen=True)
+class PromptProgress:
+    """An event: a part of the prompt has been read, and more of it is left.
+
+    Attributes:
+        read_tokens: Tokens of the prompt that need no more reading, including the cached ones.
+        prompt_tokens: Tokens of the whole prompt.
+        left_s: Estimated seconds until the whole prompt is read; None if unknown.
+    """
+
+    read_tokens: int
+    prompt_tokens: int
+    left_s: float | None = None
+
+
+@dataclass(frozen=True)
 class TokenLogprob:
     """A token with its log probability (natural logarithm) before the sampler changed it.
 
@@ -687,6 +702,7 @@ class Ranking:
 
 Event = (
     PromptReady
+    | PromptProgress
     | PromptEcho
     | TextDelta
     | ReasoningDelta

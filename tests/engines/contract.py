@@ -8,7 +8,8 @@
         def plan(self) -> Plan: ...   # a small model that ends its answers
 
 An ability that an engine lacks by its nature is an attribute of the class, false or None; fixtures
-without a value here (`foreign`, `reasoned`, `tooled`, `broken`) skip their test.
+without a value here (`foreign`, `reasoned`, `tooled`, `broken`) skip their test, and without
+`in_parts` the engine need not say how far it has read a prompt.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from engines.types import (
     MediaKind,
     Medium,
     MtpReport,
+    PromptProgress,
     PromptReady,
     ReasoningDelta,
     Sampling,
@@ -100,6 +102,11 @@ class EngineContract(EventContract):
         return replace(plan, model=tmp_path / "no-such.gguf")
 
     @pytest.fixture
+    def in_parts(self, plan: Plan) -> Plan | None:
+        """A plan by which the engine reads 200 tokens in parts; None if it does not tell them."""
+        return None
+
+    @pytest.fixture
     def loaded(self, engine: LoadingEngine[Plan], plan: Plan) -> Iterator[LoadingEngine[Plan]]:
         engine.load(plan, lambda _: None, CancelToken())
         yield engine
@@ -152,6 +159,24 @@ class EngineContract(EventContract):
         assert 0 < done.usage.completion_tokens <= 24
         assert done.timing.ttft_s > 0
         assert done.timing.decode_tok_s > 0
+
+    def test_it_says_how_far_it_has_read_a_long_prompt(
+        self, engine: LoadingEngine[Plan], plan: Plan, in_parts: Plan | None
+    ) -> None:
+        """Reading can take minutes, and then nothing else shows that the engine is at work."""
+        engine.load(in_parts or plan, lambda _: None, CancelToken())
+        events = run(engine, ask("many words " * 100))
+        ready = events[0]
+        assert isinstance(ready, PromptReady)
+        progress = [event for event in events if isinstance(event, PromptProgress)]
+        assert events[1 : 1 + len(progress)] == progress, "all of it before the first word"
+        assert {event.prompt_tokens for event in progress} <= {ready.prompt_tokens}
+        counts = [ready.cached_tokens, *(event.read_tokens for event in progress)]
+        assert counts == sorted(set(counts))
+        assert counts[-1] < ready.prompt_tokens
+        assert all(event.left_s is None or event.left_s > 0 for event in progress)
+        assert len(progress) > 1 or in_parts is None
+        engine.close()
 
     def test_greedy_answers_are_the_same_every_time(self, loaded: LoadingEngine[Plan]) -> None:
         request = ask("What is Hearth?")

@@ -22,6 +22,7 @@ from engines.types import (
     MtpCheck,
     MtpReport,
     PromptEcho,
+    PromptProgress,
     PromptReady,
     Ranking,
     ReasoningDelta,
@@ -38,7 +39,7 @@ NO_DRAFTS = "A scripted engine drafts nothing."
 MTP_LINE = "A scripted drafter could guess ahead."
 
 
-Piece = str | ReasoningDelta | WasReasoning | TextDelta | ToolCallDelta | ToolCall
+Piece = str | PromptProgress | ReasoningDelta | WasReasoning | TextDelta | ToolCallDelta | ToolCall
 
 
 class ScriptedEngine:

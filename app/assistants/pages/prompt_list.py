@@ -69,7 +69,7 @@ class PromptForm(FormCard):
             self._found,
         )
         self.save_if(
-            lambda: self.name.words and self._text.toPlainText().strip(),
+            lambda: self.name.words and self._text.whole_text.strip(),
             self.name.textChanged,
             self._text.textChanged,
         )

@@ -31,6 +31,7 @@ from app.chats.transcript.pages.sent_files import SentFiles
 from app.chats.transcript.pages.transcript import Transcript
 from app.chats.welcome.pages.welcome import Welcome
 from app.kit.look.scale import scaled
+from app.kit.widgets.toast_room import ToastRoom
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class ChatPage(QWidget):
         presenters, chat, notifier = self._presenters, self._chat, self._notifier
         generation = self._generation
         self.composer = composer
+        self._drop_hint: QWidget | None = None
         self.thinking = ChatThinking(composer, presenters.thinking, chat, generation, self)
         self.mtp = ChatMtp(composer, self._chats, chat, generation, notifier.ask, self)
         self.files = ChatFiles(presenters.files, composer, chat, notifier, self)
@@ -127,7 +129,11 @@ class ChatPage(QWidget):
             transcript, self.composer, presenters, settings, self._options, notifier, self
         )
         self.fixes = Fixes(
-            self._chat, notifier, lambda message: self.answers.act("regenerate", message), self
+            self._chat,
+            self._generation,
+            notifier,
+            lambda message: self.answers.act("regenerate", message),
+            self,
         )
         self._sent_files = SentFiles(
             transcript, self.files.thumbnails, self._generation, self.answers.ask_without, self
@@ -149,10 +155,22 @@ class ChatPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self._banner_area)
         column.addWidget(self.finding.bar)
+        above = ToastRoom("top")
+        above.grown.connect(self.transcript.scroll_keeper.make_room_above)
+        column.addWidget(above)
         column.addWidget(self._stack, 1)
+        column.addWidget(ToastRoom("bottom", self._has_room_below))
         column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
         self.composer.order_tabs()
+
+    def _has_room_below(self, height: int) -> bool:
+        """Return whether toasts of this height fit under the content without hiding any of it.
+
+        The end of a long chat has the buttons of the last answer; there they are above the content.
+        """
+        shows_messages = self._stack.currentWidget() is self.transcript
+        return not shows_messages or self.transcript.free_height >= height
 
     def _connect_parts(self) -> None:
         composer, transcript, notifier = self.composer, self.transcript, self._notifier
@@ -164,7 +182,7 @@ class ChatPage(QWidget):
         self.file_opened.connect(self._view_file)
         self.welcome.suggested.connect(self._ask_suggested)
         self.citations.opened.connect(
-            lambda quote: self.viewer.show_file(quote.document, quote.name, quote.spans)
+            lambda place: self.viewer.show_file(place.document, place.name, place.spans)
         )
         transcript.link.connect(notifier.ask_to_open)
         transcript.copied.connect(notifier.say_copied)
@@ -225,6 +243,7 @@ class ChatPage(QWidget):
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows the new chat, which is stored with its first question."""
         self.finding.close()
+        self.composer.edit.commit()  # a word that is being composed belongs to the chat before
         self._chat.open(chat_id)
 
     def reload(self) -> None:
@@ -255,10 +274,25 @@ class ChatPage(QWidget):
         """Send the written message to another model than the chat's."""
         self.composer.submit(model)
 
+    def show_drop_hint(self, visible: bool) -> None:
+        """Show or hide where files can be dropped, above the message field."""
+        if self._drop_hint is None:
+            from app.kit.widgets.card import drop_hint
+
+            words = self.tr("Drop files here to ask about them.")
+            self._drop_hint = drop_hint("chatDropHint", "attach", words)
+            self.composer.above.insertWidget(0, self._drop_hint)
+        self._drop_hint.setVisible(visible)
+
     def stop(self) -> None:
         """Stop the answers of the open chat."""
         if self._chat.id:
             self._generation.stop(self._chat.id)
+
+    def stop_seen(self) -> None:
+        """Stop the answers that are shown, but not those on other branches of the open chat."""
+        for message in self.transcript.messages:
+            self._generation.stop_answer(message.id)
 
     def _show_local_only(self) -> None:
         """Show or hide the line for a chat that the user has not sent to the default server."""

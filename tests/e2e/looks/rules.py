@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -145,6 +146,30 @@ def unreadable(shown: Shown) -> Iterator[str]:
                 if ratio is not None and ratio < least and len(line) > 4 * ink.FINE:
                     yield f"{_name(widget)} has a contrast of {ratio:.1f}, less than {least}"
                     break
+
+
+def deaf_to_enter(shown: Shown) -> Iterator[str]:
+    """Buttons that have the focus and are not pressed by Enter; nothing is carried out."""
+    for button in shown.parts:
+        if not isinstance(button, QAbstractButton) or not button.isEnabled():
+            continue
+        is_choice = button.group() is not None or button.autoExclusive()
+        has_tab = bool(button.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        if has_tab and not is_choice and not _is_pressed_by_enter(button):
+            yield f"{_name(button)} is not pressed by Enter"
+
+
+def _is_pressed_by_enter(button: QAbstractButton) -> bool:
+    was_checkable, was_checked = button.isCheckable(), button.isChecked()
+    button.blockSignals(True)
+    button.setCheckable(True)
+    button.setFocus()
+    QTest.keyClick(button, Qt.Key.Key_Return)
+    pressed = button.isChecked() != was_checked
+    button.setChecked(was_checked)
+    button.setCheckable(was_checkable)
+    button.blockSignals(False)
+    return pressed
 
 
 @lru_cache(maxsize=2_000)

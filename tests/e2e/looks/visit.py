@@ -57,6 +57,8 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
     found = list(rules.misplaced(rules.Shown.of(shown)))
     if shown.width() > most.width() or (not floats and shown.height() > most.height()):
         found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
+    if view is SMALL[0]:
+        found += rules.deaf_to_enter(rules.Shown.of(shown))
     go_back(house, page, following)
     yield from (f"{page.name}, {view.name}: {complaint}" for complaint in found)
 

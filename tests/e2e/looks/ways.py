@@ -332,7 +332,7 @@ def attached(house: House) -> QWidget:
     composer.set_text(FILES_ASKED)
     composer.attached.add(PASTED)
     _attach(house, REPORT, NOTES, "a.bin")
-    house.until("problemCard")
+    house.until("refusedFiles")
     return house.window
 
 

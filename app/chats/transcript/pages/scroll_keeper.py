@@ -70,6 +70,16 @@ class ScrollKeeper(QObject):
         self._apply()
         self._settle.start()
 
+    def make_room_above(self, pixels: int) -> None:
+        """Keep the content where it is on the screen while the area's upper edge moves down.
+
+        Args:
+            pixels: How far it moves; negative if it moves up.
+        """
+        if not self._at_end:
+            self._top -= pixels
+            self._settle.start()
+
     def release(self, widget: QWidget) -> None:
         """Stop following a widget that is removed from the area."""
         if widget is self._anchor:

@@ -38,6 +38,7 @@ from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import at_start, boxed, column, fill, row
 from app.kit.widgets.live_line import LiveLine
+from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.segments import Segments
@@ -95,9 +96,7 @@ class CollectionPage(PartPage):
         self._files: Sequence[IndexedFile] = ()
         self._typed = timer(self, _TYPING_MS, self._search)
         self._files_soon = timer(self, _FILES_MS, self._read_files)
-        back_link = UserAction("allCollections", "back", self.tr("All collections"), back).button(
-            "link"
-        )
+        back_link = BackLink(self.tr("All collections"), "allCollections", back)
         words = self.tr("Drop to add them to this collection.")
         self.drop_hint = drop_hint("collectionDropHint", "documents", words)
         self._words = _SearchField(

@@ -9,8 +9,9 @@ from PySide6.QtCore import QCoreApplication
 from app.base.language import translated
 from app.kit.look.format import figure, size
 from app.kit.look.theme import Tone
-from app.models.discover.values.offers import Fits, ModelPurpose, Offer
+from app.models.discover.values.offers import ModelPurpose, Offer
 from app.models.hub.values.hub import Gate, Repository
+from app.models.library.values.memory_use import Fits
 
 _THOUSAND = 1000
 _DAY_S = 24 * 3600
