@@ -684,6 +684,7 @@ def settings(section: Section, *, every: bool = True) -> Callable[[House], QWidg
     def show(house: House) -> QWidget:
         dialog = _section(house, SECTIONS.index(section))
         house.part(QPushButton, "allOptions").setChecked(every)
+        house.until_calm()  # wait for the check of this computer
         house.presenters.system.vllm_checked.emit(True)
         settle()
         return dialog
