@@ -34,7 +34,7 @@ class Page:
 
 
 PAGES: Final = (
-    Page("welcome", ways.first, full=False, empty="welcome"),
+    Page("welcome", ways.first, full=False, empty="firstScreen"),
     Page("here-empty", ways.models("here"), full=False, empty="modelsHere"),
     Page("offers", ways.models("discover", "offer-default"), full=False, empty="discoverHome"),
     Page("nothing-found", ways.nothing_found, full=False, empty="results"),
@@ -113,6 +113,7 @@ PAGES: Final = (
     Page("options", ways.options),
     Page("chat-menu", ways.chat_menu),
     Page("place-menu", ways.place_menu, leave=lambda house: house.window.uncover_page()),
+    Page("pages-menu", ways.pages_menu, leave=lambda house: house.window.uncover_page()),
     Page("export", ways.export),
     Page("import", ways.importing),
     Page("token", ways.token),

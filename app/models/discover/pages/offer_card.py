@@ -15,11 +15,10 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.tick_box import TickBox
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.discover.pages.words import BETWEEN, mtp_words
+from app.models.discover.pages.words import BETWEEN
 from app.models.discover.values.offers import Offer
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
-from app.models.library.pages.names import mtp_tip
 from app.models.pages.memory_bar import MemoryBars
 
 
@@ -67,10 +66,6 @@ class OfferCard(Panel):
         self._bars.show_uses(offer.uses)
         self.box.addWidget(self._bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
-        if offer.mtp:
-            mtp = Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
-            mtp.setToolTip(mtp_tip())
-            self.box.addWidget(mtp)
         self.box.addStretch(1)
         words = self.tr("Pictures too ({projector_bytes} more)").format(
             projector_bytes=size(offer.projector_bytes)

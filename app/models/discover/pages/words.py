@@ -111,16 +111,6 @@ def ago(then: float, now: float | None = None) -> str:
     return _tr("{days} years ago").format(days=days // 365)
 
 
-def mtp_words(sentence: str) -> str:
-    """Put the benefit in front of a sentence on MTP: “Faster answers (MTP), automatic: …”."""
-    mode, colon, _ = sentence.partition(":")
-    if colon and " " not in mode:
-        return _tr("Faster answers (MTP), {sentence}").format(
-            sentence=sentence[0].lower() + sentence[1:]
-        )
-    return _tr("Faster answers (MTP): {sentence}").format(sentence=sentence)
-
-
 def split_name(repo: str) -> tuple[str, str]:
     """Return the name of a repository and its owner."""
     owner, _, name = repo.rpartition("/")
