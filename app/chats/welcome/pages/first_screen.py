@@ -71,7 +71,7 @@ class FirstScreen(PartPage):
         self._offer: FirstOffer | None = None
         self._downloads: Sequence[Download] = ()
         self._entries: Sequence[ModelEntry] = ()
-        self._show_words(self.tr("Looking for the model that suits it…"))
+        self._show_words(self.tr("Looking for a model for this computer…"))
         # It comes with the model, so that nothing moves under the mouse.
         self._guide.hide()
 
