@@ -113,12 +113,15 @@ class Ui:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     def open_mtp(self) -> None:
-        """Open the card *Faster answers* by the menu at the composer."""
+        """Open the card *Faster answers* by the menu at the composer.
+
+        The menu goes with the card: the offscreen window system would close both with the menu.
+        """
         self.click("moreForMessage")
         menu = self.find(QMenu, "messageOptions")
         part(menu, QAction, "openMtp").trigger()
-        menu.close()
         self.qtbot.waitUntil(lambda: self.has("mtpCard"))
+        part(self.window, QWidget, "mtpCard").destroyed.connect(menu.close)
 
     def press(self, keys: str, on: QWidget | None = None) -> None:
         """Press keys such as "Ctrl+N" where the focus is.

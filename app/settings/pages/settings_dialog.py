@@ -1,8 +1,12 @@
-"""The settings dialog: sections at the left, a form at the right; changes are saved at once."""
+"""The settings dialog: sections at the left, a form at the right; changes are saved at once.
+
+It shows the settings that most people need at first, and the others with *All options*; the search
+finds all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -24,6 +28,7 @@ from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
+from app.kit.widgets.tick_box import TickBox
 from app.settings.pages.setting_row import EditorMaker, SettingRow
 from app.settings.presenters import SettingsService
 from app.settings.values.declared import SECTIONS
@@ -46,6 +51,8 @@ class SettingsDialog(QDialog):
         about: QWidget,
         about_words: str,
         parent: QWidget | None = None,
+        *,
+        only_found: Collection[str] = (),
     ) -> None:
         """Build the dialog from the settings.
 
@@ -56,6 +63,8 @@ class SettingsDialog(QDialog):
                 type does not determine one.
             about: The last section.
             about_words: Its words, in lower case, for the search.
+            only_found: The names of settings that only the search shows, as they have no effect on
+                this computer.
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -69,12 +78,13 @@ class SettingsDialog(QDialog):
         self._rows: dict[str, SettingRow] = {}
         self._about = about
         self._about_words = about_words
+        self._only_found = only_found
         self._area = QScrollArea()
         self._parts: list[QWidget] = []
         self._make_side()
         self._make_form()
         self._side = Panel("side", "settingsSide", margins=(1.5, 2, 1.5, 2))
-        for part in (self._search, self._sections, self._menu):
+        for part in (self._search, self._sections, self._menu, self._all):
             self._side.box.addWidget(part)
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._across.setContentsMargins(0, 0, 0, 0)
@@ -82,7 +92,9 @@ class SettingsDialog(QDialog):
         self._across.addWidget(self._side)
         self._across.addWidget(self._area, 1)
         self._sections.currentRowChanged.connect(self._show_section)
-        self._menu.activated.connect(self._sections.setCurrentRow)
+        self._menu.activated.connect(lambda: self._sections.setCurrentRow(self._menu.currentData()))
+        self._all.toggled.connect(self._list_sections)
+        self._list_sections()
         self._sections.setCurrentRow(0)
         self._arrange()
         self._search.setFocus()
@@ -92,9 +104,15 @@ class SettingsDialog(QDialog):
         """Show a setting and focus its editor."""
         row = self._rows[name]
         self._search.clear()
+        if not fields()[name].common:
+            self.show_all()
         self._sections.setCurrentRow(SECTIONS.index(section_of(fields()[name])))
         row.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._area.ensureWidgetVisible(row)
+
+    def show_all(self) -> None:
+        """Show all options, not only those that most people need."""
+        self._all.setChecked(True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press only the button that has the focus; there is no default button."""
@@ -120,11 +138,32 @@ class SettingsDialog(QDialog):
         self._menu = ComboBox()
         self._menu.setObjectName("sectionsMenu")
         self._menu.setAccessibleName(self.tr("Sections"))
-        self._menu.addItems(titles)
+        self._all = TickBox(self.tr("All options"), "allOptions")
         self._search = LineField(
             "searchSettings", self.tr("Search settings"), hint=self.tr("Search"), clears=True
         )
         self._search.textChanged.connect(self._filter)
+
+    def _list_sections(self) -> None:
+        """List the sections with something to show, and show the chosen one or the first."""
+        listed = {section_of(fields()[name]) for name in self._rows if self._is_listed(name)}
+        self._menu.clear()
+        for number in range(self._sections.count()):
+            item = self._sections.item(number)
+            is_listed = number >= len(SECTIONS) or SECTIONS[number] in listed
+            item.setHidden(not is_listed)
+            if is_listed:
+                self._menu.addItem(item.text(), number)
+        chosen = self._sections.currentItem()
+        if chosen is not None and chosen.isHidden():
+            self._sections.setCurrentRow(0)
+        elif chosen is not None:
+            self._menu.setCurrentIndex(self._menu.findData(self._sections.currentRow()))
+        self._filter(self._search.text())
+
+    def _is_listed(self, name: str) -> bool:
+        """Return whether a setting is shown without a search."""
+        return fields()[name].common or (self._all.isChecked() and name not in self._only_found)
 
     def _make_form(self) -> None:
         page = QWidget()
@@ -190,7 +229,7 @@ class SettingsDialog(QDialog):
             row.show_value(values[name])
 
     def _show_section(self, number: int) -> None:
-        self._menu.setCurrentIndex(number)
+        self._menu.setCurrentIndex(self._menu.findData(number))
         if self._search.text():
             self._search.clear()
         else:
@@ -201,7 +240,9 @@ class SettingsDialog(QDialog):
         """Show the chosen section or, while searching, all rows that contain all the words."""
         searched = words.lower().split()
         matches = {
-            name for name, row in self._rows.items() if all(word in row.words for word in searched)
+            name
+            for name, row in self._rows.items()
+            if all(word in row.words for word in searched) and (searched or self._is_listed(name))
         }
         for name, row in self._rows.items():
             row.setVisible(name in matches)

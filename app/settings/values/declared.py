@@ -31,6 +31,7 @@ def setting(
     lowest_label: str = "",
     multiline: bool = False,
     in_form: bool = True,
+    common: bool = False,
     safe_value: Any = None,
     **limits: float,
 ) -> Any:
@@ -40,8 +41,8 @@ def setting(
     """
     words = {"section": section, "title": title, "description": description}
     words |= {"keywords": keywords, "unit": unit, "lowest_label": lowest_label}
-    kind = {"multiline": multiline, "in_form": in_form, "safe_value": safe_value}
-    metadata = {**words, **kind, **limits}
+    kind = {"multiline": multiline, "in_form": in_form, "common": common}
+    metadata = {**words, **kind, "safe_value": safe_value, **limits}
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)

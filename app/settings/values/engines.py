@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from app.settings.values.declared import setting
 
@@ -173,3 +173,9 @@ class EngineSettings:
         ge=0,
         le=10000,
     )
+
+
+VLLM_SETTINGS: Final = frozenset(
+    name for name in EngineSettings.__annotations__ if name.startswith("vllm_") or name == "adapter"
+)
+"""The names of the settings that have an effect only with vLLM."""

@@ -39,6 +39,7 @@ class Settings(EngineSettings, ServerSettings):
         "Language",
         "Takes effect after a restart.",
         keywords="sprache english deutsch german translation",
+        common=True,
     )
     theme: Literal["system", "light", "dark"] = setting(
         "system",
@@ -46,6 +47,7 @@ class Settings(EngineSettings, ServerSettings):
         "Theme",
         "Light, dark, or like the system.",
         keywords="dark mode light colour color appearance night",
+        common=True,
     )
     contrast: Literal["system", "usual", "high"] = setting(
         "system",
@@ -53,6 +55,7 @@ class Settings(EngineSettings, ServerSettings):
         "Contrast",
         "High makes text and edges stand out.",
         keywords="accessibility visibility borders",
+        common=True,
     )
     zoom: int = setting(
         100,
@@ -63,6 +66,7 @@ class Settings(EngineSettings, ServerSettings):
         unit="%",
         ge=60,
         le=200,
+        common=True,
     )
     motion: Literal["system", "full", "reduced"] = setting(
         "system",
@@ -80,6 +84,7 @@ class Settings(EngineSettings, ServerSettings):
         unit="px",
         ge=10,
         le=32,
+        common=True,
     )
     code_lines: Literal["wrap", "scroll"] = setting(
         "wrap",
@@ -94,6 +99,7 @@ class Settings(EngineSettings, ServerSettings):
         "Let screen readers read answers",
         "Sentence by sentence, and when an answer is done, was stopped or has failed.",
         keywords="accessibility voice orca nvda",
+        common=True,
     )
     send_with: Literal["enter", "ctrl+enter"] = setting(
         "enter",
@@ -101,6 +107,7 @@ class Settings(EngineSettings, ServerSettings):
         "Send with",
         "The other key starts a new line.",
         keywords="enter return key ctrl line break",
+        common=True,
     )
     notify: bool = setting(
         False,
@@ -108,6 +115,7 @@ class Settings(EngineSettings, ServerSettings):
         "Notify when an answer is done",
         "After a longer answer, when you are in another window.",
         keywords="notification alert",
+        common=True,
     )
     notify_text: bool = setting(
         False,
@@ -129,6 +137,7 @@ class Settings(EngineSettings, ServerSettings):
         "Keep running in the tray",
         "When the window is closed. Quit in the icon’s menu always quits.",
         keywords="background close quit minimise",
+        common=True,
     )
     quick_ask_keys: str = setting(
         "",
@@ -136,6 +145,7 @@ class Settings(EngineSettings, ServerSettings):
         "Quick ask from anywhere",
         "Keys that open the small window from any program, such as Ctrl+Alt+H.",
         keywords="hotkey global shortcut keyboard",
+        common=True,
     )
     menu_bar: bool = setting(
         False,
@@ -158,6 +168,7 @@ class Settings(EngineSettings, ServerSettings):
         "Who the assistant is and how it answers. Sent with every chat.",
         keywords="instructions persona custom role",
         multiline=True,
+        common=True,
     )
     temperature: float = setting(
         0.7,
@@ -223,6 +234,7 @@ class Settings(EngineSettings, ServerSettings):
         "Think first",
         "For models that can be asked to reason before they answer. Can differ per chat.",
         keywords="reasoning",
+        common=True,
     )
     effort: Literal["model", "minimal", "low", "medium", "high", "max"] = setting(
         "model",
@@ -262,6 +274,7 @@ class Settings(EngineSettings, ServerSettings):
         "Model",
         "The model that answers new chats.",
         keywords="llm default",
+        common=True,
     )
     context: int = setting(
         0,
@@ -291,6 +304,7 @@ class Settings(EngineSettings, ServerSettings):
         "One per line. Hearth lists the models in them and changes nothing there.",
         keywords="path directory gguf",
         multiline=True,
+        common=True,
     )
     adding: Literal["ask", "link", "copy"] = setting(
         "ask",
@@ -389,6 +403,7 @@ class Settings(EngineSettings, ServerSettings):
         "Nothing connects to other computers, whatever you click.",
         keywords="internet network connection airplane",
         safe_value=True,
+        common=True,
     )
     traces_endpoint: str = setting(
         "",
@@ -408,6 +423,7 @@ class Settings(EngineSettings, ServerSettings):
         ge=0,
         le=366,
         safe_value=366,
+        common=True,
     )
     auto_titles: bool = setting(
         True,
@@ -415,6 +431,7 @@ class Settings(EngineSettings, ServerSettings):
         "Titles by the model",
         "Names a new chat after its first answer. Your own titles are never changed.",
         keywords="name rename",
+        common=True,
     )
 
     @property

@@ -387,8 +387,10 @@ class MainWindow(WindowFrame):
         """Open the settings, and scroll to the setting with this name."""
         from app.help.pages.about_page import AboutPage
         from app.settings.pages.settings_dialog import SettingsDialog
+        from app.settings.values.engines import VLLM_SETTINGS
 
         presenters = self.presenters
+        vllm = presenters.data_folder / "engines" / "vllm"
         about = AboutPage(presenters.about, presenters.data_folder, presenters.log_file)
         about.open_folder.connect(self.notifier.open_folder)
         about.failed.connect(self.notifier.error)
@@ -403,6 +405,7 @@ class MainWindow(WindowFrame):
             about,
             about.words,
             self,
+            only_found=() if vllm.exists() else VLLM_SETTINGS,
         )
         dialog.open()
         if name:

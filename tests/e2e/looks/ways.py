@@ -680,6 +680,7 @@ def _section(house: House, number: int) -> SettingsDialog:
     if not house.has("settingsDialog"):
         house.do("show_settings")
     dialog = house.part(SettingsDialog)
+    dialog.show_all()
     sections = dialog.findChild(QListWidget, "sections")
     assert sections is not None
     sections.setCurrentRow(number)

@@ -30,6 +30,7 @@ from app.help.pages.licence_list import LicenceDialog
 from app.settings.pages.setting_row import SettingRow
 from app.settings.pages.settings_dialog import SettingsDialog
 from app.settings.values.declared import SECTIONS
+from app.settings.values.engines import VLLM_SETTINGS
 from app.settings.values.fields import fields
 from tests.support.paths import ROOT
 from tests.support.window import Ui, part
@@ -49,6 +50,57 @@ def test_every_setting_has_its_row(dialog: SettingsDialog) -> None:
         assert row.editor.accessibleName()
         assert row.editor.accessibleDescription()
     assert part(dialog, QListWidget, "sections").count() == len(SECTIONS) + 1
+    dialog.close()
+
+
+def listed_sections(dialog: SettingsDialog) -> list[str]:
+    sections = part(dialog, QListWidget, "sections")
+    items = [sections.item(at) for at in range(sections.count())]
+    return [item.text() for item in items if not item.isHidden()]
+
+
+def rows_of_all_sections(ui: Ui, dialog: SettingsDialog) -> set[str]:
+    """Go through the sections with the keyboard; return the names of the rows in them."""
+    sections = part(dialog, QListWidget, "sections")
+    sections.setFocus()
+    ui.press("Home", sections)
+    seen = visible(dialog)
+    for _ in listed_sections(dialog):
+        ui.press("Down", sections)
+        seen |= visible(dialog)
+    return {name.removeprefix("setting-") for name in seen}
+
+
+def test_the_settings_come_in_two_steps_and_the_search_finds_all(
+    ui: Ui, dialog: SettingsDialog
+) -> None:
+    in_form = {name for name, field in fields().items() if field.in_form}
+    first = rows_of_all_sections(ui, dialog)
+    assert {"language", "theme", "model", "system_prompt", "offline", "snapshots"} <= first
+    assert len(first) < 20 < len(in_form)
+    assert "Engines" not in listed_sections(dialog), "nothing in it is for most people"
+    search = part(dialog, QLineEdit, "searchSettings")
+    for name in ("temperature", "kv_type", "vllm_parallel"):
+        search.setText(fields()[name].title)
+        assert ui.has(f"setting-{name}")
+    search.clear()
+    QTest.mouseClick(ui.find(QCheckBox, "allOptions"), Qt.MouseButton.LeftButton)
+    assert listed_sections(dialog) == [*SECTIONS, "About"]
+    assert rows_of_all_sections(ui, dialog) == in_form - VLLM_SETTINGS, "vLLM is not installed"
+    QTest.mouseClick(ui.find(QCheckBox, "allOptions"), Qt.MouseButton.LeftButton)
+    assert rows_of_all_sections(ui, dialog) == first
+    dialog.resize(560, 560)
+    menu = ui.find(QComboBox, "sectionsMenu")
+    assert [menu.itemText(at) for at in range(menu.count())] == listed_sections(dialog)
+    dialog.close()
+
+
+def test_with_vllm_its_settings_are_among_all_options(ui: Ui) -> None:
+    (ui.presenters.data_folder / "engines" / "vllm").mkdir(parents=True)
+    ui.press("Ctrl+,")
+    dialog = ui.find(SettingsDialog)
+    QTest.mouseClick(ui.find(QCheckBox, "allOptions"), Qt.MouseButton.LeftButton)
+    assert rows_of_all_sections(ui, dialog) >= VLLM_SETTINGS
     dialog.close()
 
 
@@ -287,6 +339,7 @@ def test_nothing_is_wider_than_the_dialog(ui: Ui, width: int, zoom: int) -> None
     ui.press("Ctrl+,")
     dialog = ui.find(SettingsDialog)
     dialog.resize(width, 560)
+    dialog.show_all()
     for number in range(len(SECTIONS) + 1):
         part(dialog, QListWidget, "sections").setCurrentRow(number)
         QApplication.processEvents()

@@ -657,7 +657,7 @@ def test_the_open_page_is_marked_and_no_chat_beside_it(three: Ui, size: tuple[in
     three.press("Ctrl+Shift+R")
     three.window.set_sidebar(True)
     assert marked(three) == ["morePages"], "where the page has no button of its own"
-    three.press("Ctrl+L")
+    three.press("Ctrl+N")
     three.window.set_sidebar(True)
     assert marked(three) == []
 
