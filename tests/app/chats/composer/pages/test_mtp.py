@@ -132,15 +132,17 @@ def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
     assert entry is not None
     assert entry.text() == "Faster answers…"
     menu.close()
+    ui.settle()
     ui.open_mtp()
     assert QApplication.focusWidget() is segment(ui, "auto")
-    ui.press("Right")
+    QTest.keyClick(segment(ui, "auto"), Qt.Key.Key_Right)
     assert chosen(ui) == "on"
     assert QApplication.focusWidget() is segment(ui, "on")
-    ui.press("Left")
-    ui.press("Left")
+    QTest.keyClick(segment(ui, "on"), Qt.Key.Key_Left)
+    QTest.keyClick(segment(ui, "auto"), Qt.Key.Key_Left)
     assert chosen(ui) == "off"
-    ui.press("Esc")
+    QTest.keyClick(segment(ui, "off"), Qt.Key.Key_Escape)
+    ui.settle()
     assert not ui.has("mtpCard")
     ui.ask("Hi")
     assert asked_with(ui) == ["off"]
@@ -197,6 +199,7 @@ def test_the_card_says_what_the_files_then_the_model_then_the_answer_say(
     card = open_card(ui)
     assert ui.find(QLabel, "mtpLine").text() == RUNS.reason
     card.close()
+    ui.settle()
     ui.press("Ctrl+N")
     wait_for_line(ui, MTP_LINE)
 
