@@ -154,11 +154,11 @@ class SettingsDialog(QDialog):
             item.setHidden(not is_listed)
             if is_listed:
                 self._menu.addItem(item.text(), number)
-        chosen = self._sections.currentItem()
-        if chosen is not None and chosen.isHidden():
+        chosen = self._sections.currentRow()
+        if chosen >= 0 and self._sections.item(chosen).isHidden():
             self._sections.setCurrentRow(0)
-        elif chosen is not None:
-            self._menu.setCurrentIndex(self._menu.findData(self._sections.currentRow()))
+        else:
+            self._menu.setCurrentIndex(self._menu.findData(chosen))
         self._filter(self._search.text())
 
     def _is_listed(self, name: str) -> bool:

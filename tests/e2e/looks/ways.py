@@ -897,6 +897,7 @@ def new(house: House) -> QWidget:
 
 
 def first(house: House) -> QWidget:
+    house.window.go_to_chat()
     house.until("firstOffer")
     return house.window
 
