@@ -228,9 +228,10 @@ class ChatPage(QWidget):
 
     def focus(self) -> None:
         """Focus the message field, or the first screen in its place."""
-        if self.shows_first_screen:
+        screen = self._first_screen
+        if screen is not None and self.shows_first_screen:
             # No button of it: a key must not start a download unseen.
-            self._stack.currentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+            screen.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             self.composer.focus()
 

@@ -48,12 +48,9 @@ class FirstScreen(PartPage):
         column.addStretch(1)
         self._flame = Picture("flame", "accent_text", 44)
         column.addWidget(self._flame, 0, Qt.AlignmentFlag.AlignHCenter)
-        title = Label(
-            self.tr("Chat with an AI that stays on this computer."),
-            "display",
-            name="firstSentence",
-            wrap=True,
-        )
+        sentence = self.tr("Chat with an AI that stays on this computer.")
+        self.setAccessibleName(sentence)  # the page itself has the focus at first
+        title = Label(sentence, "display", name="firstSentence", wrap=True)
         title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         title.setContentsMargins(0, 0, 0, GRID)
         column.addWidget(title)
