@@ -14,6 +14,8 @@ from app.base.errors import CatalogueInvalid, NoConnection
 from app.chats.welcome.pages.first_screen import FirstScreen
 from app.models.discover.services.recommending import Recommending
 from app.models.discover.values.recommend import Recommendation
+from app.models.downloads.values.downloads import Download, DownloadRequest
+from app.models.hub.values.hub import RepoFile
 from tests.support.scripted_hub import ScriptedHub
 from tests.support.window import Ui
 
@@ -149,6 +151,21 @@ def test_a_model_that_came_meanwhile_is_ready_for_a_chat(ui: Ui) -> None:
     button = ui.find(QPushButton, "getFirst")
     assert button.text() == "Chat with it"
     assert not ui.has("offerSize")
+
+
+def test_a_chat_does_not_begin_by_itself_while_the_user_is_elsewhere(ui: Ui) -> None:
+    ui.find(QPushButton, "getFirst")
+    offers = ui.presenters.suggestions.last_offers
+    assert offers is not None
+    repo = offers.offers[0].repo
+    entry = replace(ui.presenters.models.list()[0], id="came", builtin=False, repo=repo)
+    request = DownloadRequest(repo, "a" * 40, (RepoFile("came.gguf", 1000),), f"{repo} Q4_0")
+    ui.press("Ctrl+M")
+    ui.presenters.downloads.completed.emit(Download("1", request, "done", 1000), entry)
+    ui.qtbot.waitUntil(lambda: ui.has("toastAction"))
+    ui.settle()
+    assert ui.has("modelsPage")
+    assert ui.presenters.settings.current.model == "starter"
 
 
 @pytest.mark.parametrize("why", ["nothing fits", "an own catalogue is broken"])
