@@ -68,8 +68,11 @@ LOCKED = ["install", "--only-binary=:all:", "--no-deps", "--require-hashes", "-r
 It is needed because a dependency on `coverage[toml]` makes pip before 24 look for its newest
 release, which pip then refuses beside the locked one.
 """
-TWO_PROCESSES = ["-n2", "--dist=worksteal", "--durations=20", "--durations-min=2"]
-"""How the whole suite runs; at the end it lists the slowest tests."""
+WORKERS = ["-n3", "--dist=worksteal", "--durations=20", "--durations-min=2"]
+"""How the whole suite runs; at the end it lists the slowest tests.
+
+Three workers keep two cores busy, since many tests wait for processes.
+"""
 
 QT_PACKAGES = """
     fonts-dejavu-core libbrotli1 libdbus-1-3 libegl1 libfontconfig1 libfreetype6 libgl1 libglib2.0-0
@@ -130,10 +133,10 @@ def run_tests(arguments: Sequence[str]) -> int:
     """Run every check, even if one fails, and list the failed ones at the end.
 
     Args:
-        arguments: For pytest. With none, or only `--all`, the whole suite runs in two processes.
+        arguments: For pytest. With none, or only `--all`, the whole suite runs in three workers.
     """
     if set(arguments) <= {"--all"}:
-        arguments = [*arguments, *TWO_PROCESSES]
+        arguments = [*arguments, *WORKERS]
     checks = [
         ("ruff check", ["ruff", "check", "."]),
         ("ruff format", ["ruff", "format", "--check", "."]),

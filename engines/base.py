@@ -53,8 +53,9 @@ class Engine(Protocol):
         Done("cancelled"). Closing the generator early cancels it too, but without a Done.
 
         Yields:
-            PromptReady, then deltas, then exactly one Done. An MtpReport comes between them
-            whenever its content has changed.
+            PromptReady, then deltas, then exactly one Done. An engine that knows how far it has
+            read a long prompt yields a PromptProgress after each part of it, before the first
+            delta. An MtpReport comes between the deltas whenever its content has changed.
 
         Raises:
             EngineError: Events already yielded stay valid, and the engine stays usable.

@@ -35,7 +35,7 @@ class CancelToken:
 
     @property
     def cancelled(self) -> bool:
-        """Whether a stop was requested; any thread may ask."""
+        """True if a stop was requested; any thread may ask."""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:

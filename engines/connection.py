@@ -71,7 +71,7 @@ class Connection:
 
     @property
     def hung_up(self) -> bool:
-        """Whether another thread has ended the request."""
+        """True if another thread has ended the request."""
         return self._hung_up
 
     def hang_up(self) -> None:

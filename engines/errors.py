@@ -65,6 +65,7 @@ class Action(NamedTuple):
         "enter_key",
         "get_projector",
         "find_model",
+        "load_anyway",
     ]
     value: int | str = ""
 

@@ -21,7 +21,7 @@ _NO_SERVER: Final = N_("No server has been added.")
 
 @dataclass(frozen=True)
 class EngineAvailability:
-    """Whether an engine can run on this computer.
+    """The availability of an engine on this computer.
 
     Attributes:
         why_not: One sentence; None if it can run.

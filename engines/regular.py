@@ -69,4 +69,4 @@ def _refuse(path: str | Path, status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, N_("it is a folder"), str(path))
     kinds = (words for is_kind, words in _KINDS if is_kind(status.st_mode))
-    raise OSError(errno.EINVAL, next(kinds, "it is no file"), str(path))
+    raise OSError(errno.EINVAL, next(kinds, N_("it is no file")), str(path))

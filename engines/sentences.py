@@ -2,7 +2,8 @@
 
 `N_` is gettext's usual mark for a text that is translated later. The result is an English `str`
 that remembers its template and its values, so that the window and the terminal can look the
-template up in a catalogue. See `app/base/language.py`.
+template up in a catalogue. A text of the user's is never marked, so it is never translated, even
+if the catalogue has the same words. See `app/base/language.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Sentence(str):
     """A text that was made from a template and named values.
 
     Attributes:
-        template: The text with `{name}` in place of each value; the key in the catalogue.
+        template: The text with `{name}` in place of each value; the key in the catalogue. Without
+            values, braces in it mean nothing.
         values: The values by name; each is a `str`, and can be a `Sentence` itself.
     """
 
@@ -37,10 +39,8 @@ class Sentence(str):
         Raises:
             KeyError: The template names a value that is not given.
         """
-        texts = {
-            name: value if isinstance(value, str) else str(value) for name, value in values.items()
-        }
-        self = super().__new__(cls, template.format_map(texts))
+        texts = {name: _text_of(value) for name, value in values.items()}
+        self = super().__new__(cls, template.format_map(texts) if texts else template)
         self.template = template
         self.values = texts
         return self
@@ -53,20 +53,24 @@ class Sentence(str):
         return Sentence(self.template, {name: change(value) for name, value in self.values.items()})
 
 
+def _text_of(value: object) -> str:
+    """Return a value as text; the message of an exception stays marked if it is."""
+    if isinstance(value, Exception) and len(value.args) == 1:
+        [message] = value.args
+        if isinstance(message, Sentence):
+            return message
+    return value if isinstance(value, str) else str(value)
+
+
 def N_(template: str, /, **values: object) -> str:
     """Mark a text for translation and fill in its values.
 
     Args:
-        template: English, with `{name}` in place of each value. Without values, it is returned as
-            it is, and braces in it mean nothing.
-        values: The values by name.
+        template: English, with `{name}` in place of each value. Without values, braces in it mean
+            nothing.
+        values: The values by name. Only marked ones and numbers are translated.
     """
-    return Sentence(template, values) if values else template
-
-
-def word(text: str) -> str:
-    """Mark a single word for translation, also where it is a value of another sentence."""
-    return Sentence(text, {})
+    return Sentence(template, values)
 
 
 def listed(parts: Iterable[str], *, either: bool = False) -> str:

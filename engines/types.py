@@ -42,7 +42,7 @@ On a processor a larger batch is no faster, and the head's buffers grow with it.
 KvType = Literal["f16", "q8_0", "q4_0"]
 
 Thinking = Literal["none", "always", "switch"]
-"""Whether a model reasons before it answers: never, always, or on request."""
+"""When a model reasons before it answers: never, always, or on request."""
 
 ModelKind = Literal["chat", "embedding", "rerank"]
 """What a loaded model produces: answers, vectors of texts, or scores for ranking texts."""
@@ -50,7 +50,7 @@ ModelKind = Literal["chat", "embedding", "rerank"]
 MediaKind = Literal["image", "audio"]
 
 ToolChoice = Literal["auto", "none", "required"]
-"""Whether an answer may, must not or has to call tools."""
+"""The rule for tool calls in an answer: it may, must not or has to make them."""
 
 Overflow = Literal["leave_out", "stop"]
 """What to do when a conversation outgrows the context: leave out the oldest turns, or fail."""
@@ -63,6 +63,7 @@ class EngineStatus:
     Attributes:
         state: "stopped" if nothing is loaded.
         words: Description of the current step of a load; "" if the engine has none.
+        detail: How much of the step is done, or the part that it is at; "" if that is not known.
         share: Progress of the load, 0 to 1.
         log: The last lines that the worker wrote, oldest first; after it ended, those of the last
             worker.
@@ -76,6 +77,7 @@ class EngineStatus:
     log: tuple[str, ...] = ()
     process: int = 0
     elsewhere: bool = False
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ class Sampling:
 
     @property
     def guided(self) -> bool:
-        """Whether the answer has to follow a grammar or a schema."""
+        """True if the answer has to follow a grammar or a schema."""
         return self.grammar is not None or self.schema is not None
 
 
@@ -265,7 +267,7 @@ class ChatRequest:
 
     @property
     def judges_prompt(self) -> bool:
-        """Whether the log probabilities of the prompt's tokens are requested."""
+        """True if the log probabilities of the prompt's tokens are requested."""
         return self.echo and self.sampling.logprobs is not None
 
 
@@ -498,6 +500,21 @@ class PromptReady:
 
 
 @dataclass(frozen=True)
+class PromptProgress:
+    """An event: a part of the prompt has been read, and more of it is left.
+
+    Attributes:
+        read_tokens: Tokens of the prompt that need no more reading, including the cached ones.
+        prompt_tokens: Tokens of the whole prompt.
+        left_s: Estimated seconds until the whole prompt is read; None if unknown.
+    """
+
+    read_tokens: int
+    prompt_tokens: int
+    left_s: float | None = None
+
+
+@dataclass(frozen=True)
 class TokenLogprob:
     """A token with its log probability (natural logarithm) before the sampler changed it.
 
@@ -685,6 +702,7 @@ class Ranking:
 
 Event = (
     PromptReady
+    | PromptProgress
     | PromptEcho
     | TextDelta
     | ReasoningDelta

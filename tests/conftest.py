@@ -1,4 +1,4 @@
-"""Every test has a folder of its own, runs offscreen and off line, and leaves nothing behind."""
+"""Every test has its own folder, runs offscreen and offline, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ from typing import Any
 import psutil
 import pytest
 
+from app.base import db
 from app.base.language import use_language
 from app.models.library.services.places import places
 from engines.redaction import forget_secrets
 from tests.hub.fixtures import hub  # noqa: F401  a fixture for every test
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-# The keyring and the token of whoever runs the tests are left alone.
+# The user's keyring and token are left alone.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ.pop("HF_TOKEN", None)
 os.environ.pop("HEARTH_API_TOKEN", None)
-# There is no certificate in this folder: who is trusted is said by a test, and nobody spends a
-# twentieth of a second for each client on reading all that this computer trusts.
+# There is no certificate in this folder: a test names the ones that it trusts, and no client spends
+# a twentieth of a second on reading all that this computer trusts.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
-# What whoever runs the tests ignores, as `nohup` and a shell's `&` do, would be ignored by every
-# process that a test starts; a handler ends with the program that set it.
+# The disk would be waited for ten thousand times, for some milliseconds each.
+db.commits_reach_disk = False
+
+# A signal that is ignored here, as `nohup` and a shell's `&` do, would be ignored by every process
+# that a test starts; a handler ends with the program that set it.
 for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
     _number = getattr(signal, _name, None)
     if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
@@ -42,11 +46,11 @@ for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
         signal.signal(_number, signal.default_int_handler if to_python else lambda *_: None)
 
 GRACE_SECONDS = 30.0
-"""How long a thread or a process may take to end after its test; only what stays takes so long."""
+"""The time that threads and processes have to end after their test; only leftovers take so long."""
 
 
 def _refuse_outside_connections(event: str, args: tuple[Any, ...]) -> None:
-    """An audit hook: it sees every socket that Python opens, whatever library opens it."""
+    """Refuse outside connections, as an audit hook: it sees every socket that Python opens."""
     if event == "socket.getaddrinfo":
         host = args[0]
     elif event in {"socket.connect", "socket.sendto"}:
@@ -70,16 +74,16 @@ sys.addaudithook(_refuse_outside_connections)
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected by now stays: Python need not look through it for garbage."""
+    """Freeze everything imported and collected so far, which stays and is no garbage."""
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that Hearth takes for the user's in this test; it does not exist yet."""
+    """Return the folder that Hearth uses as the user's in this test; it does not exist yet."""
     folder = tmp_path / "hearth-data"
     monkeypatch.setenv("HEARTH_DATA_DIR", str(folder))
-    # Nothing of what the user of this computer has from the Hub or in other programs is seen.
+    # The user's files from the Hub or from other programs are not seen.
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
     monkeypatch.setattr(places, "home", lambda: tmp_path / "home")
@@ -95,7 +99,7 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture(scope="module")
 def set_aside() -> Iterator[None]:
-    """What Python holds at the start of a module is not looked through after each of its tests."""
+    """Freeze the objects at the start of a module, so that each test's collection skips them."""
     gc.freeze()
     yield
     gc.unfreeze()
@@ -103,7 +107,7 @@ def set_aside() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A command that a test runs can leave its language to the process."""
+    """Reset the language, which a command that a test runs can leave to the process."""
     monkeypatch.setenv("LANGUAGE", "en")
     yield
     use_language("en")
@@ -111,7 +115,7 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_secrets() -> Iterator[None]:
-    """What a test gives as a key is a word of another one's texts."""
+    """Forget a test's keys, which would be replaced in the texts of other tests."""
     forget_secrets()
     yield
     forget_secrets()
@@ -142,7 +146,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def x_display() -> Iterator[str]:
-    """The name of an X display of its own, for the few tests of a window on a real screen."""
+    """Start an X display for the few tests of a window on a real screen; yield its name."""
     if shutil.which("Xvfb") is None:
         if os.environ.get("CI") == "true":
             pytest.fail("Xvfb is not installed")
@@ -165,7 +169,7 @@ def x_display() -> Iterator[str]:
 
 
 def _wait_until_gone(find: Callable[[], set[Any]], before: set[Any], uses_qt: bool) -> set[Any]:
-    """What `find` sees that was not there before, once it had the time to go."""
+    """Return the things that `find` still sees in addition to `before`, after a time to end."""
     deadline = time.monotonic() + GRACE_SECONDS
     while (left := find() - before) and time.monotonic() < deadline:
         if uses_qt:
@@ -175,10 +179,10 @@ def _wait_until_gone(find: Callable[[], set[Any]], before: set[Any], uses_qt: bo
 
 
 def _processes() -> set[Any]:
-    """All that descend from this one.
+    """Return all descendants of this process.
 
     psutil looks through every process of the computer for them, which twice for each test adds up
-    to a minute; so where Linux says at once that there are none, nobody looks.
+    to a minute; so if Linux says at once that there are none, it is not called.
     """
     try:
         lists = list(Path("/proc/self/task").glob("*/children"))
@@ -190,14 +194,16 @@ def _processes() -> set[Any]:
 
 
 def _read(file: Path) -> bytes:
-    """Not by `Path.open`, which tests replace to refuse."""
+    """Read a file without `Path.open`, which tests replace to refuse."""
     with open(file, "rb") as opened:  # noqa: PTH123
         return opened.read()
 
 
 def _empty_clipboard() -> None:
-    """Empty the clipboard; offscreen it outlives Python, and freeing an object of Python's then
-    crashes. On a real screen it ends with the application.
+    """Empty the clipboard.
+
+    Offscreen it outlives Python, and freeing an object of Python's then crashes. On a real screen
+    it ends with the application.
     """
     from PySide6.QtGui import QGuiApplication
 
@@ -211,7 +217,7 @@ def _process_events() -> None:
 
 
 def _named(thing: Any) -> str:
-    """A timer is known by whose it is, and by how long it runs."""
+    """Describe a leftover; a timer is recognised by its owner and its interval."""
     from PySide6.QtCore import QTimer
 
     if type(thing) is not QTimer:

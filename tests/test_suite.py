@@ -1,4 +1,4 @@
-"""The suite's own rules: what `--all` adds, how a worker ends, and how tests may wait and look."""
+"""The suite's own rules: the tests of `--all`, the end of a worker, and allowed waits and names."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ SLEEPS = {
 """The files that may sleep, and why: nothing else in them races the sleep."""
 
 BREAKS = {"_api", "_batch", "_begin", "_chain", "_context", "_encode", "_flag", "_skipped"}
-"""What tests break in llama.cpp's engine, to see that other tests notice."""
+"""Names that tests break in llama.cpp's engine, to prove that other tests notice."""
 PRIVATE = {
     "tests/app/chats/answers/services/test_answers.py": {"_prefer"},
     "tests/app/chats/context/pages/test_context.py": {"_informed_chats"},
@@ -105,7 +105,7 @@ PUBLIC = {"_asdict", "_exit", "_fields", "_getframe", "_replace"}
 
 
 def fixed_waits(tree: ast.AST) -> Iterator[str]:
-    """Find the calls that wait for a time, in whatever module they are."""
+    """Find the calls that wait for a time, in any module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, Literal
 
 from app.base.errors import (
     AppError,
@@ -43,6 +43,9 @@ RESTORE_ADVICE_IN_TERMINAL: Final = N_(
 )
 
 BUSY_S = 5.0
+
+commits_reach_disk = True
+"""Whether a commit waits until it is on the disk. Tests lose no power and do not wait."""
 
 
 def _side_file(path: Path, suffix: str) -> Path:
@@ -89,6 +92,11 @@ def connect(path: Path) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA secure_delete=ON")
     return connection
+
+
+def set_synchronous(connection: sqlite3.Connection, mode: Literal["FULL", "NORMAL"]) -> None:
+    """Set whether each commit reaches the disk (FULL) or only each checkpoint (NORMAL)."""
+    connection.execute(f"PRAGMA synchronous={mode if commits_reach_disk else 'OFF'}")
 
 
 def _unwritable(database: Path) -> Path | None:
@@ -201,8 +209,8 @@ class Database:
             return connection
         connection = connect(self._path)
         connection.row_factory = sqlite3.Row
+        set_synchronous(connection, "FULL")
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
         # On macOS a commit would otherwise count as saved while it is still in the disk's own
         # memory.
         connection.execute("PRAGMA fullfsync=ON")

@@ -17,8 +17,9 @@ from app.base.home import expand_home
 from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import close_to_others, make_private_folder, replace_text, walk
 from engines.sentences import N_
+from engines.text import amount
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The codes of the system's errors for a disk, or a user's share of it, that is full."""
 
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -193,7 +194,7 @@ class DataFolder:
     def _own_folders(self) -> Iterator[Path]:
         """Yield the folders whose whole content is Hearth's."""
         folders = (self.logs, self.models, self.snapshots, self.headers, self.states)
-        others = (self.attachments, self.knowledge, self.root / "wishes", self.engines / "run")
+        others = (self.attachments, self.knowledge, self.root / "requests", self.engines / "run")
         yield from (
             folder for folder in (*folders, *others) if not _is_elsewhere(folder, self.root)
         )
@@ -218,12 +219,14 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     status = os.fstat(handle)
     if stat.S_ISDIR(status.st_mode):
         os.close(handle)
-        raise ValueError("it is a folder")
+        raise ValueError(N_("it is a folder"))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is no file")
+            raise ValueError(N_("it is no file"))
         if status.st_size > most_bytes:
-            raise ValueError(f"it has {status.st_size} bytes, far more than it should")
+            raise ValueError(
+                N_("it has {size}, far more than it should", size=amount(status.st_size))
+            )
         return file.read(most_bytes)
 
 
@@ -239,30 +242,39 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 @contextmanager
-def as_user_errors(place: Path) -> Iterator[None]:
-    """Turn the system's errors on writing at `place` into errors for the user."""
+def as_user_errors(
+    place: Path,
+    *,
+    full: DiskFull | None = None,
+    do: str = "",
+    refused: type[AppError] = DataFolderReadOnly,
+    failed: type[AppError] = AppError,
+) -> Iterator[None]:
+    """Turn the system's errors on writing at `place` into errors for the user.
+
+    Args:
+        place: The file or folder.
+        full: The error for a disk without free space; None for that of `disk_full`.
+        do: The advice for the other errors; by default that for the data folder.
+        refused: The class of the error if the system does not allow writing.
+        failed: The class of any other error.
+    """
     try:
         yield
     except OSError as error:
-        if error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST):
-            raise DataFolderReadOnly(
-                N_("Hearth cannot write to {place}.", place=place),
-                N_("The system does not allow writing there, so nothing could be saved."),
-                N_("Allow writing to that folder, or choose another."),
-                terminal=N_(
-                    "Allow writing to that folder, or choose another; the data folder is "
-                    "chosen with --data-dir."
-                ),
-            ) from error
         if error.errno in NO_ROOM:
-            raise disk_full(place) from error
-        raise AppError(
+            raise (full or disk_full(place)) from error
+        is_refused = error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST)
+        raise (refused if is_refused else failed)(
             N_("Hearth cannot write to {place}.", place=place),
-            N_("The system says: {strerror}.", strerror=error.strerror or error),
-            N_("Check the disk, or choose another folder."),
-            terminal=N_(
-                "Check the disk, or choose another folder; the data folder is chosen with "
-                "--data-dir."
+            N_("The system does not allow writing there, so nothing could be saved.")
+            if is_refused
+            else N_("The system says: {strerror}.", strerror=error.strerror or error),
+            do or N_("Check the disk and allow writing to that folder, or choose another."),
+            terminal=do
+            or N_(
+                "Check the disk and allow writing to that folder, or choose another; the data "
+                "folder is chosen with --data-dir."
             ),
         ) from error
 

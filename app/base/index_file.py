@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.base.db import MEMORY, SIDE_FILE_SUFFIXES, connect
+from app.base.db import MEMORY, SIDE_FILE_SUFFIXES, connect, set_synchronous
 from app.base.errors import AppError, SearchBroken
 from app.base.folder import disk_full
 from engines.sentences import N_
 
 DELETES_WORDS_AT_ONCE: Final = sqlite3.sqlite_version_info >= (3, 42)
-"""Whether this SQLite can remove a word from an index at once, instead of only marking it."""
+"""True if this SQLite can remove a word from an index at once, instead of only marking it."""
 
 _MERGED: Final = 500
 """The number of pages of a word index that are rewritten in one step."""
@@ -174,7 +174,7 @@ class IndexFile:
     def _connect(self) -> sqlite3.Connection:
         connection = connect(self._path)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous=NORMAL")
+        set_synchronous(connection, "NORMAL")
         connection.execute("PRAGMA temp_store=MEMORY")
         return connection
 

@@ -100,14 +100,22 @@ def translation_of(text: str) -> str | None:
 def translated(text: str) -> str:
     """Translate a sentence and the values in it.
 
-    A text without a translation, such as the message of another program, stays as it is.
+    A text without a translation, such as the message of another program, stays as it is. For a text
+    that can be the user's, use `translated_if_marked`.
     """
     if _catalogue is None:
         return text
     if not isinstance(text, Sentence):
         return translation_of(text) or text
     template = translation_of(text.template) or text.template
+    if not text.values:
+        return template
     return template.format_map({name: _value(value) for name, value in text.values.items()})
+
+
+def translated_if_marked(text: str) -> str:
+    """Translate a sentence; a text that is not marked can be the user's and stays as it is."""
+    return translated(text) if isinstance(text, Sentence) else text
 
 
 def in_full(problem: Problem) -> str:
@@ -116,18 +124,8 @@ def in_full(problem: Problem) -> str:
 
 
 def _value(value: str) -> str:
-    """Translate a value: a sentence, a number or words. A single word is a name and stays."""
-    if isinstance(value, Sentence):
-        return translated(value)
-    if _AMOUNT.fullmatch(value):
-        return _localised(value)
-    if " " not in value:
-        return value
-    translation = translation_of(value)
-    if translation is not None:
-        return translation
-    capitalised = value[:1].upper() + value[1:]  # a sentence can begin small inside another one
-    return translation_of(capitalised) or value
+    """Translate a value of a sentence if it is a sentence or a number itself."""
+    return _localised(value) if _AMOUNT.fullmatch(value) else translated_if_marked(value)
 
 
 def _localised(number: str) -> str:

@@ -31,9 +31,19 @@ _FILES: Final = re.compile(
 """A pattern for the names of the files that Hearth writes beside its folders."""
 
 _EMPTY_AT_FIRST: Final = frozenset(
-    {"models", "logs", "snapshots", "headers", "states", "attachments", "knowledge", "wishes"}
+    {
+        "models",
+        "logs",
+        "snapshots",
+        "headers",
+        "states",
+        "attachments",
+        "knowledge",
+        "requests",
+        "wishes",
+    }
 )
-"""Hearth's folders whose names other programs use, too."""
+"""Hearth's folders whose names other programs use, too; `wishes` is the old name of `requests`."""
 
 _CHATS: Final = frozenset({"chats", "messages", "messages_of_chat"})
 """Tables and an index that the database of every version contains."""

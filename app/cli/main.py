@@ -86,6 +86,7 @@ def _folder(path: Path | None) -> DataFolder:
 def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     """Run the parsed command line: in the window if there is one for it, else in the terminal."""
     if args.run_closed is not None:
+        _use_language_of(folder)
         return int(args.run_closed(folder, args, _output(words)))
     status = None
     if args.command in (None, "open") and has_display():
@@ -123,24 +124,40 @@ def _in_window(
 def run_in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     """Run a command of the terminal; return its exit status."""
     with ending_at_once():
-        from app.base.language import language_code, language_of_terminal, use_language
         from app.base.reports import keep_log
         from app.wiring.app import open_app
 
+    _use_language_of(folder)
     app = open_app(folder, offline="offline" in args)
-    use_language(language_code(app.settings.read().language, language_of_terminal()))
     with keep_log(folder), closing(app):
         if app.hindered is not None:
             _output(words).note(app.hindered.in_terminal)
         return _with_app(args, app, _output(words))
 
 
+def _use_language_of(folder: DataFolder) -> None:
+    """Translate into the language of the settings file. This works if the rest cannot be opened."""
+    from app.settings.store import SettingsFile
+
+    _use_language(SettingsFile(folder.settings).read().language)
+
+
+def _use_language(setting: str) -> None:
+    """Translate into a language.
+
+    Args:
+        setting: A value of the setting `language`; "system" for the terminal's language.
+    """
+    from app.base.language import language_code, language_of_terminal, use_language
+
+    use_language(language_code(setting, language_of_terminal()))
+
+
 def _parse(words: Sequence[str]) -> argparse.Namespace:
     with ending_at_once():
-        from app.base.language import language_code, language_of_terminal, use_language
         from app.cli.parser import build_parser, with_command
 
-    use_language(language_code("system", language_of_terminal()))
+    _use_language("system")
     words = with_command(words)
     return build_parser(words).parse_args(words)
 

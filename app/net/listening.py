@@ -229,7 +229,7 @@ class PatientProtocol(H11Protocol):
 
     @property
     def _is_answered(self) -> bool:
-        """Whether a request has arrived whose answer is not complete."""
+        """True if a request has arrived whose answer is not complete."""
         # None before the first request, although its type does not say so.
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is not None and not cycle.response_complete

@@ -74,7 +74,7 @@ class QuestionWord:
 
     @property
     def common(self) -> bool:
-        """Whether it says nothing about the subject of the question.
+        """True if it says nothing about the subject of the question.
 
         A pair of Chinese letters that are both common words, such as 我的, says nothing either.
         """

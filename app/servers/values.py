@@ -55,7 +55,7 @@ class ServerProfile:
 
     @property
     def encrypted(self) -> bool:
-        """Whether connections to this server are encrypted."""
+        """True if connections to this server are encrypted."""
         return self.address.startswith("https:")
 
     @property

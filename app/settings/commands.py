@@ -15,14 +15,14 @@ from app.settings.services import require_usable
 from app.settings.values.fields import Settings, fields, section_of
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.runtime.services.device_trials import DeviceState
     from app.wiring.app import App
 
 _STATES = {
-    "works": word("works"),
+    "works": N_("works"),
     "untried": N_("is tried before its first use"),
     "off": N_("switched off"),
 }
@@ -97,7 +97,7 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
         rows += [(N_("Note"), note) for note in hardware.notes]
         for state in states:
             why_not = state.why_not or (fault if state.name == "llamacpp" else "")
-            rows.append((N_("Engine {name}", name=state.name), why_not or word("ready")))
+            rows.append((N_("Engine {name}", name=state.name), why_not or N_("ready")))
         return labelled(rows)
 
     out.value(value, human)
@@ -124,7 +124,7 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
         }
         for name, field in fields().items()
     ]
-    rows = [(str(d["name"]), cell(d["value"]), str(d["description"])) for d in described]
+    rows = [(name, cell(values[name]), field.description) for name, field in fields().items()]
     out.value(described, lambda: table(rows))
     return 0
 
@@ -255,7 +255,7 @@ def reset_notes(settings: Mapping[str, object]) -> list[str]:
         N_(
             "The setting “{name}” used it, and is now: {value}.",
             name=name,
-            value=value or word("empty"),
+            value=value or N_("empty"),
         )
         for name, value in settings.items()
     ]

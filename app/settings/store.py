@@ -139,7 +139,7 @@ def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
     """
     text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
     if not text.strip():
-        raise ValueError("it is empty")
+        raise ValueError(N_("it is empty"))
     duplicates: list[str] = []
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
 
     values: Any = json.loads(text, object_pairs_hook=collect, parse_int=_parse_whole)
     if not isinstance(values, dict):
-        raise ValueError("it does not contain a list of names and values")
+        raise ValueError(N_("it does not contain a list of names and values"))
     return {RENAMED.get(str(name), str(name)): value for name, value in values.items()}, duplicates
 
 

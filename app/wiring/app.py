@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from app.models.hub.fetch import Fetcher
     from app.models.library.services.editing import MetadataEditor
     from app.models.library.services.fitting import Fitting
+    from app.models.library.services.verdicts import Verdicts
     from app.runtime.services.device_trials import DeviceTrials
     from app.runtime.services.installer import EngineInstaller
     from engines.hardware import Hardware
@@ -398,7 +399,7 @@ class App:
     def recommending(self) -> Recommending:
         """Recommends models for this computer."""
         return Recommending(
-            CATALOGUE, self.folder.root, default_root, self.detect_hardware, lambda: self.hub
+            CATALOGUE, self.folder.root, default_root, self.free_hardware, lambda: self.hub
         )
 
     @once
@@ -415,7 +416,23 @@ class App:
         from engines.llamacpp.sizing.sizer import Sizer
 
         detect = hardware_detector(self.devices, loads_llama=True)
-        return Fitting(detect, LoadStore(self.database), Sizer(self.folder.root))
+        return Fitting(
+            lambda: self.runtime.emptied(detect()),
+            LoadStore(self.database),
+            Sizer(self.folder.root),
+        )
+
+    @once
+    def verdicts(self) -> Verdicts:
+        """Judges for lists which models fit."""
+        from app.models.library.services.verdicts import Verdicts
+
+        return Verdicts(
+            self.library,
+            lambda: self.fitting,
+            self.runtime.judge,
+            self.free_hardware,
+        )
 
     # Engines
 
@@ -424,6 +441,10 @@ class App:
         from app.wiring.devices import hardware_detector
 
         return hardware_detector(self.devices, loads_llama=not self._lists_devices_in_child)()
+
+    def free_hardware(self) -> Hardware:
+        """Detect this computer's hardware as it would be without the models that are loaded."""
+        return self.runtime.emptied(self.detect_hardware())
 
     @once
     def devices(self) -> DeviceTrials:

@@ -5,6 +5,7 @@ Qt is imported here, so that the terminal works without the system libraries tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from app.models.library.presenters.models import Models
 from app.models.presenters import ModelsPresenters, SystemService
 from app.runtime.presenters.idle import IdleStop
 from app.runtime.presenters.loaded import LoadedModels
+from app.window.presenters.dropped import DroppedFiles
 from app.window.presenters.global_shortcut.service import GlobalShortcut
 from app.window.presenters.notifications import Notifications
 from app.window.presenters.session_bus import SessionBus
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from app.help.services.licences import Licences
     from app.models.discover.presenters.discover import Discover
     from app.models.library.presenters.overview import ModelOverview
+    from app.models.library.values.entry import ModelEntry
+    from app.models.library.values.memory_use import Fits
     from app.runtime.presenters.engine_list import EngineList
     from app.servers.presenters import ServerList
 
@@ -151,7 +155,12 @@ class WindowApp:
     def models(self) -> Models:
         """The list of models."""
         self.settings.set_model_check(self._app.library.shelf.require_listed)
-        return Models(self._app.library, self._app.manager, self.tasks, self._app.advise)
+        app, settings = self._app, self.settings
+
+        def judge(entries: Sequence[ModelEntry]) -> Mapping[str, Fits]:
+            return app.verdicts.of(entries, settings.current)
+
+        return Models(app.library, app.manager, self.tasks, app.advise, judge)
 
     @cached_property
     def loaded(self) -> LoadedModels:
@@ -166,7 +175,7 @@ class WindowApp:
     @cached_property
     def suggestions(self) -> Suggestions:
         """The models that suit this computer."""
-        return Suggestions(self._app.recommending, self._app.detect_hardware, self.tasks)
+        return Suggestions(self._app.recommending, self._app.free_hardware, self.tasks)
 
     @cached_property
     def system(self) -> SystemService:
@@ -208,7 +217,7 @@ class WindowApp:
 
     @cached_property
     def system_motion(self) -> SystemMotion:
-        """Whether the system wants animations."""
+        """The system's setting for animations."""
         return SystemMotion(self.bus)
 
     @cached_property
@@ -226,6 +235,11 @@ class WindowApp:
         from app.exchange.presenters.importing import Importing
 
         return Importing(self._app.imports, self._app.documents.checked, self.tasks)
+
+    @cached_property
+    def dropped(self) -> DroppedFiles:
+        """Looks at dropped files."""
+        return DroppedFiles(self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:
@@ -248,7 +262,7 @@ class WindowApp:
             self.models,
             self.overview,
             ModelPage(
-                app.library, app.manager, app.runtime.judge, settings, app.detect_hardware, tasks
+                app.library, app.manager, app.runtime.judge, settings, app.free_hardware, tasks
             ),
             ModelMetadata(app.metadata, tasks),
             SameAnswer(app.bench, app.library, settings, tasks),
@@ -276,7 +290,7 @@ class WindowApp:
         app = self._app
         return Discover(
             app.hub, app.downloads, app.fitting, app.tokens, self.settings,
-            app.detect_hardware, endpoint, app.folder.headers, app.projectors, self.tasks,
+            app.free_hardware, endpoint, app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
     @cached_property

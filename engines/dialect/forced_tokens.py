@@ -49,12 +49,12 @@ class ForcedTokens:
 
     @property
     def answering(self) -> bool:
-        """Whether the next token is part of the answer, to which a grammar applies."""
+        """True if the next token is part of the answer, to which a grammar applies."""
         return not self._forced and not self._splitter.reasoning
 
     @property
     def opened(self) -> bool:
-        """Whether the answer has begun, including its opening."""
+        """True if the answer has begun, including its opening."""
         return self.answering and self._opening is None
 
     def feed(self, text: str) -> list[Delta]:

@@ -54,7 +54,7 @@ class ChannelSplitter:
 
     @property
     def reasoning(self) -> bool:
-        """Whether the next text is reasoning."""
+        """True if the next text is reasoning."""
         within = not (self._in_header or self._fresh or self._calling)
         return within and self._name != _FINAL
 

@@ -27,7 +27,7 @@ class Splitter(Protocol):
 
     @property
     def reasoning(self) -> bool:
-        """Whether the next text is reasoning."""
+        """True if the next text is reasoning."""
         ...
 
     def feed(self, text: str) -> list[Delta]:
@@ -96,7 +96,7 @@ class PairSplitter:
 
     @property
     def reasoning(self) -> bool:
-        """Whether the next text is reasoning."""
+        """True if the next text is reasoning."""
         return self._state == "reasoning"
 
     def feed(self, text: str) -> list[Delta]:

@@ -26,7 +26,7 @@ class NativeDevice:
 
     @property
     def is_card(self) -> bool:
-        """Whether it is graphics: a card, or a part of the processor."""
+        """True if it is graphics: a card, or a part of the processor."""
         return self.kind in {"gpu", "igpu"}
 
 

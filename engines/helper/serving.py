@@ -58,7 +58,7 @@ class ServingHelper:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is still running."""
+        """True if the process is still running."""
         return self._child.poll() is None
 
     def resident_bytes(self) -> int:

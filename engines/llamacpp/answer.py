@@ -32,6 +32,7 @@ from engines.types import (
     FinishReason,
     MtpReport,
     PromptEcho,
+    PromptProgress,
     PromptReady,
     Sampling,
     Timing,
@@ -76,6 +77,9 @@ def answer(
             try:
                 with closing(current.draw()) as tokens:
                     for token in tokens:
+                        if isinstance(token, PromptProgress):
+                            yield token
+                            continue
                         yield from current.echo()
                         if request.max_tokens == 0:
                             break
@@ -145,8 +149,8 @@ class _Answer:
         if isinstance(sampler, LogprobSampler):
             self._logprobs = AttachedLogprobs(sampler, splitter)
 
-    def draw(self) -> Generator[int, None, None]:
-        """Yield each token as soon as it is drawn."""
+    def draw(self) -> Generator[int | PromptProgress, None, None]:
+        """Yield the progress of reading the prompt, then each token as soon as it is drawn."""
         prompt = self._prompt
         if (media := self._loaded.media_of(prompt)) is not None:
             self.decoding.encode_media(media, self.cached)

@@ -288,7 +288,7 @@ class KvCache:
 
     @property
     def needs_snapshots(self) -> bool:
-        """Whether the KV cache cannot be cut anywhere and there is memory for snapshots."""
+        """True if the KV cache cannot be cut anywhere and there is memory for snapshots."""
         return self._snapshots.fits(1)
 
     def expect(self, tokens: Sequence[int]) -> None:

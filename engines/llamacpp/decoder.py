@@ -40,7 +40,7 @@ from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.sentences import N_
-from engines.types import FinishReason
+from engines.types import FinishReason, PromptProgress
 
 _SHORT: Final = 32
 """Number of prompt tokens that take hardly longer to evaluate than one extra call."""
@@ -120,6 +120,7 @@ class Decoding:
         self.drawn: DrawnRun | None = None  # in the current step
         self.runs: list[DrawnRun] = []  # from finished steps, not yet taken; two at most
         self.awaited = False  # a thread waits for the next run
+        self.progress: PromptProgress | None = None  # not yet taken
         self.error: Exception | None = None
         self._overhead_s = 0.0  # seconds spent on drafts outside a step since the last `learn`
         self._pending: list[int] = []  # must be evaluated before the next token can be drawn
@@ -129,6 +130,7 @@ class Decoding:
         self._left = 0  # number of tokens that may still be drawn
         self._last_row = 0  # this answer's last row in the last evaluation that included it
         self._began = self._proposed_s = 0.0
+        self._read_at = self._pace = 0.0  # time of the last part of the prompt; seconds per token
 
     def begin(
         self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
@@ -170,12 +172,12 @@ class Decoding:
 
     @property
     def has_prompt_left(self) -> bool:
-        """Whether some of the prompt must be evaluated before a token can be drawn."""
+        """True if some of the prompt must be evaluated before a token can be drawn."""
         return bool(self._stops)
 
     @property
     def next_is_medium(self) -> bool:
-        """Whether the next part is a picture or a sound, which is evaluated separately."""
+        """True if the next part is a picture or a sound, which is evaluated separately."""
         return bool(self._stops) and is_cell(self._pending[0])
 
     def part(self, room: int, other_answers: int) -> BatchPart:
@@ -297,7 +299,7 @@ class Decoding:
 
     @property
     def has_extra_tokens(self) -> bool:
-        """Whether the cache holds more tokens than an answer that ends here leaves in it."""
+        """True if the cache holds more tokens than an answer that ends here leaves in it."""
         return self._speculation is not None and self._end() < len(self._cache.tokens)
 
     def trim_cache(self) -> None:
@@ -324,7 +326,7 @@ class Decoding:
         model with a sliding window, a short part is simply evaluated again, which takes less time
         than an extra call each time.
         """
-        self._began = perf_counter()
+        self._began = self._read_at = perf_counter()
         cached, length = len(self._cache.tokens), len(prompt)
         separately = self._cache.recurrent or length - cached > _SHORT
         end = length
@@ -342,10 +344,24 @@ class Decoding:
             self._speculation.observe(part.tokens, part.start)
         if not self.first_token_at:
             self.evaluated += len(part.tokens)
+            self._note_progress(len(part.tokens))
         if whole and not self.first_token_at:
             if self._speculation is not None:
                 self._speculation.prepare()
             self.prefill_s += perf_counter() - self._began
+
+    def _note_progress(self, count: int) -> None:
+        """Note how far the prompt is read, after `count` more tokens of it.
+
+        The time left follows the last few parts, as tokens further on take longer.
+        """
+        now = perf_counter()
+        pace = (now - self._read_at) / count
+        self._pace = (self._pace + pace) / 2 if self._pace else pace
+        self._read_at = now
+        left = len(self._pending)
+        cached = len(self._cache.tokens)
+        self.progress = PromptProgress(cached, cached + left, left * self._pace) if left else None
 
     def _draw(self, drafts: Sequence[int]) -> list[int]:
         """Draw tokens from the answer's last rows, up to the first that differs from its draft."""

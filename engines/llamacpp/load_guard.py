@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engines.errors import NotEnoughMemory
+from engines.errors import Action, NotEnoughMemory
 from engines.hardware.memory import measure_memory, within_limits
 from engines.memory.buffers import CPU
 from engines.memory.formula.weights import weights
@@ -70,6 +70,7 @@ def require_memory(
             N_("Choose a smaller model, or close other programs.")
             if ram.weights - mapped > need // 2
             else N_("Set a smaller context, or close other programs."),
+            Action("load_anyway"),
         )
 
 

@@ -188,7 +188,7 @@ class Loaded:
 
     @property
     def has_model_drafter(self) -> bool:
-        """Whether something other than the text itself can draft for this model."""
+        """True if something other than the text itself can draft for this model."""
         return any(speculation.drafter is not None for speculation in self.slots[0].speculations)
 
     def media_of(self, prompt: Prompt) -> PromptMedia | None:

@@ -130,7 +130,7 @@ class Native:
 
     @property
     def complete(self) -> bool:
-        """Whether all back ends are loaded, so that `devices` lists all devices."""
+        """True if all back ends are loaded, so that `devices` lists all devices."""
         return not self._cards
 
     def load_cards(self) -> None:

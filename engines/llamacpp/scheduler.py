@@ -24,6 +24,7 @@ from time import perf_counter
 
 from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, BatchPart, Context
 from engines.llamacpp.decoder import Decoding, DrawnRun
+from engines.types import PromptProgress
 
 
 class Scheduler:
@@ -78,8 +79,10 @@ class Scheduler:
         prompt: Sequence[int],
         max_tokens: int | None,
         stable: int | None = None,
-    ) -> Generator[int, None, None]:
+    ) -> Generator[int | PromptProgress, None, None]:
         """Yield the tokens that continue `prompt`, without the end token. See `Decoding.begin`.
+
+        Before them, the progress of reading a prompt that takes several steps.
 
         Whenever it ends, the cache holds the prompt and the tokens that were given out, except
         perhaps the last one, as if there had been no drafts. If the memory can only be restored as
@@ -95,6 +98,9 @@ class Scheduler:
         answer.begin(prompt, max_tokens, stable)
         with self._participating(answer):
             while (run := self._next_run(answer)) is not None:
+                if isinstance(run, PromptProgress):
+                    yield run
+                    continue
                 for number in range(len(run.tokens)):
                     token = answer.deliver(run, number)
                     if number + 1 == len(run.tokens):
@@ -126,8 +132,13 @@ class Scheduler:
                 with self.exclusive():
                     answer.trim_cache()
 
-    def _next_run(self, answer: Decoding) -> DrawnRun | None:
-        """Return the next tokens of an answer; None if it was cancelled first.
+    def _next_run(self, answer: Decoding) -> DrawnRun | PromptProgress | None:
+        """Return the next tokens of an answer, or how far its prompt has been read meanwhile.
+
+        The next step begins before progress is returned, so that no step waits for its reader.
+
+        Returns:
+            None if the answer was cancelled first.
 
         Raises the error of this answer, if there is one.
         """
@@ -143,10 +154,14 @@ class Scheduler:
             while True:
                 with self._changed:
                     answer.awaited = True
-                    self._changed.wait_for(lambda: settled() or free())
+                    self._changed.wait_for(lambda: settled() or answer.progress or free())
                     if settled():
                         break
-                    self._thread.submit(self._run_steps, self._begin())
+                    if free():
+                        self._thread.submit(self._run_steps, self._begin())
+                    progress, answer.progress = answer.progress, None
+                    if progress is not None:
+                        return progress
         finally:
             answer.awaited = False
         if answer.runs:

@@ -77,7 +77,7 @@ class Vocabulary:
 
     @property
     def reads_any_text(self) -> bool:
-        """Whether every character can be tokenised; llama.cpp aborts if one cannot.
+        """True if every character can be tokenised; llama.cpp aborts if one cannot.
 
         A SentencePiece vocabulary spells unknown characters in bytes, and needs a token for each
         byte.

@@ -58,7 +58,7 @@ class Writer:
 
     @property
     def called(self) -> bool:
-        """Whether the model has called a tool."""
+        """True if the model has called a tool."""
         return self._called
 
     def feed(self, piece: bytes, marker: str = "") -> list[Delta]:

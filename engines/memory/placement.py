@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from typing import Final
 
 from engines.hardware import Gpu, Hardware
+from engines.memory.buffers import Buffers
 from engines.memory.formula.weights import experts_from
 from engines.models.gguf.header import GgufHeader
 from engines.types import LlamaPlan
@@ -34,6 +36,33 @@ def usable_bytes(gpu: Gpu) -> int:
     """Return the bytes of a card that a model can take."""
     free = gpu.total_bytes if gpu.free_bytes is None else gpu.free_bytes
     return max(0, (free or 0) - _GPU_RESERVE)
+
+
+def emptied(hardware: Hardware, loaded: Iterable[Buffers]) -> Hardware:
+    """Return the hardware as it would be with these models unloaded.
+
+    A part that is mapped from a file counts as free already: the system can evict it.
+    """
+    memory, gpus = hardware.memory, hardware.gpus
+    for buffers in loaded:
+        held = {device.device: device.total for device in buffers.devices}
+        shared = sum(held.get(gpu.device, 0) for gpu in gpus if gpu.integrated)
+        freed = memory.available_bytes + buffers.own.total - buffers.own.mapped + shared
+        most = memory.total_bytes if memory.limit_bytes is None else memory.limit_bytes
+        memory = replace(memory, available_bytes=min(freed, most))
+        gpus = tuple(
+            gpu
+            if gpu.free_bytes is None
+            else replace(gpu, free_bytes=_freed(gpu, held.get(gpu.device, 0)))
+            for gpu in gpus
+        )
+    return replace(hardware, memory=memory, gpus=gpus)
+
+
+def _freed(gpu: Gpu, more: int) -> int:
+    """Return the free bytes of a card once `more` of them are given back."""
+    freed = (gpu.free_bytes or 0) + more
+    return freed if gpu.total_bytes is None else min(freed, gpu.total_bytes)
 
 
 def share_on_cards(plan: LlamaPlan, header: GgufHeader) -> float:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from engines.errors import ContextTooLarge, NotEnoughMemory
+from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.hardware import Hardware, thread_rule
 from engines.memory.fit import DraftNeed, Fit, Parts, Split, Verdict, judge, need_by_formula
 from engines.memory.formula.weights import copied_bytes
@@ -513,4 +513,5 @@ def require_fit(
             "all the same, very slowly, load it anyway.",
             shorter=shorter,
         ),
+        Action("load_anyway"),
     )

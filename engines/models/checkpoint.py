@@ -266,7 +266,7 @@ class Checkpoint:
 
     @property
     def chats(self) -> bool:
-        """Whether it writes text."""
+        """True if it writes text."""
         return self.architecture.endswith(CHATS)
 
     def kv_bytes(

@@ -56,7 +56,7 @@ class ListedModel(Protocol):
 
     @property
     def builtin(self) -> bool:
-        """Whether it comes with the app."""
+        """True if it comes with the app."""
         ...
 
     @property

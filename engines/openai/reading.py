@@ -154,7 +154,7 @@ class AnswerReader:
 
     @property
     def stopped(self) -> bool:
-        """Whether a stop string was found here."""
+        """True if a stop string was found here."""
         return bool(self._stops.hit)
 
     @property
@@ -164,7 +164,7 @@ class AnswerReader:
 
     @property
     def has_calls(self) -> bool:
-        """Whether the model has called a tool."""
+        """True if the model has called a tool."""
         return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:

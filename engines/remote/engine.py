@@ -125,7 +125,7 @@ class RemoteEngine(ServedEngine):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the server has accepted the key since it was examined."""
+        """True if the server has accepted the key since it was examined."""
         return not self._refused
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:

@@ -68,7 +68,7 @@ class WorkerClients:
 
     @property
     def is_ending(self) -> bool:
-        """Whether the worker is to end, because a client asked for it or the last user left."""
+        """True if the worker is to end, because a client asked for it or the last user left."""
         return self.stop_requested or (
             self._ends_at is not None and time.monotonic() >= self._ends_at
         )

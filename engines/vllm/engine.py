@@ -197,7 +197,7 @@ class VllmEngine(ServedEngine):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether there is a worker that reports itself healthy."""
+        """True if there is a worker that reports itself healthy."""
         running = self._running
         return running is not None and running.worker.is_healthy()
 
@@ -415,7 +415,7 @@ class VllmEngine(ServedEngine):
         if running is not None and running.worker is worker:
             return EngineStatus("ready", log=log, process=process, elsewhere=in_wsl)
         stage = worker.stage
-        return EngineStatus("loading", stage.words, stage.share, log, process, in_wsl)
+        return EngineStatus("loading", stage.words, stage.share, log, process, in_wsl, stage.detail)
 
     def cache_used(self) -> float | None:
         """Return the used share of the worker's KV cache. See `Engine.cache_used`."""

@@ -100,7 +100,7 @@ class Guardian:
 
     @property
     def _ended(self) -> bool:
-        """Whether the worker's first process has ended."""
+        """True if the worker's first process has ended."""
         return self._code is not None
 
     def request_stop(self, *_: object) -> None:

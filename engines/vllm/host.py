@@ -52,7 +52,7 @@ class Host(Protocol):
 
     @property
     def in_wsl(self) -> bool:
-        """Whether the worker's processes run inside WSL2, and not on this system."""
+        """True if the worker's processes run inside WSL2, and not on this system."""
         ...
 
     def prepare(self, folder: Path) -> LaunchContext:

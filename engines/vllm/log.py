@@ -23,11 +23,13 @@ class Stage:
 
     Attributes:
         share: Share of the usual time that has passed, 0 to 1.
-        words: Description for the user.
+        words: The current step, as a description for the user.
+        detail: How much of the step is done, or the part that it is at; "" if the log does not say.
     """
 
     share: float
     words: str
+    detail: str = ""
 
 
 BEFORE: Final = N_("Loading vLLM")
@@ -86,12 +88,9 @@ def stage(line: str, current: Stage) -> Stage:
 
 def _by_kernels(line: str, current: Stage) -> Stage | None:
     if match := _KERNEL.search(line):
-        return Stage(current.share, N_("Compiling for this card: {short}", short=_short(match[1])))
+        return Stage(current.share, COMPILING, _short(match[1]))
     if match := _KERNELS_BAR.search(line):
-        return Stage(
-            current.share,
-            N_("{words}: {percent} %", words=COMPILING, percent=min(100, int(match[1]))),
-        )
+        return Stage(current.share, COMPILING, f"{min(100, int(match[1]))} %")
     return None
 
 
@@ -126,9 +125,7 @@ def _bar(current: Stage, words: str, percent: int, first: float, last: float) ->
     share = first + (last - first) * percent / 100
     if current.share > last:
         return current
-    return Stage(
-        max(share, current.share), N_("{words}: {percent} %", words=words, percent=percent)
-    )
+    return Stage(max(share, current.share), words, f"{percent} %")
 
 
 def _short(name: str) -> str:

@@ -58,7 +58,7 @@ class Parsing:
 
     @property
     def forces_calls(self) -> bool:
-        """Whether vLLM forces a tool call where one is required."""
+        """True if vLLM forces a tool call where one is required."""
         return not _FREE & {*self.words}
 
 

@@ -106,7 +106,7 @@ class Setup:
 
     @property
     def own_drafts(self) -> bool:
-        """Whether a drafter or the model's own heads draft or could draft, and not only lookup."""
+        """True if a drafter or the model's own heads draft or could draft, and not only lookup."""
         return self.plan.drafter is not None or self.checkpoint.mtp == "embedded"
 
     @property

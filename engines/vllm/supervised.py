@@ -89,7 +89,7 @@ class Supervised:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the guardian has ended, and the worker with it."""
+        """True if the guardian has ended, and the worker with it."""
         return self._ended.is_set()
 
     @property

@@ -116,7 +116,7 @@ class Worker:
     @property
     def stage(self) -> Stage:
         """Progress of the start; shows compilation even if the log does not mention it."""
-        if self._supervised.is_compiling and not self._stage.words.startswith(COMPILING):
+        if self._supervised.is_compiling and self._stage.words != COMPILING:
             return Stage(self._stage.share, COMPILING)
         return self._stage
 
@@ -135,12 +135,12 @@ class Worker:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the worker has ended."""
+        """True if the worker has ended."""
         return self._supervised.has_ended
 
     @property
     def in_wsl(self) -> bool:
-        """Whether the worker's processes run inside WSL2, and not on this system."""
+        """True if the worker's processes run inside WSL2, and not on this system."""
         return self._host.in_wsl
 
     @property

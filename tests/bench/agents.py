@@ -1,23 +1,24 @@
-"""Recorded sessions of agents, answered by Hearth and by llama-server: what each reads anew.
+"""Recorded sessions of agents on Hearth and on llama-server, and the tokens that each evaluates.
 
 python tests/bench/agents.py --server PATH [--agent claude|codex|opencode]... [--turns N] [--large]
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. The requests
 are those of `tests/support/agents/recorded`, of twenty turns each, sent to `hearth serve` and to
-llama-server in turn, at the address that the agent asks, with one token as the answer, and without
-what llama-server leaves out or refuses: tools that are no plain functions, and what was reasoned in
-earlier turns. So what is timed is the way to the first token, by the client's clock; both have the
-model loaded by a question before. It is made, with random weights (with --large 0.32 billion
-parameters in Q8_0, else a small one in F16), and its template is ChatML's with tools.
+llama-server in turn, at the path that the agent uses, with an answer of one token. They lack the
+parts that llama-server leaves out or refuses: tools that are no plain functions, and the reasoning
+of earlier turns. So the time to the first token is measured, by the client's clock; both have
+loaded the model for an earlier question. It is a made model with random weights (with --large 0.32
+billion parameters in Q8_0, else a small one in F16), and its template is ChatML's with tools.
 
-llama-server runs with one slot, 8 GB for prompts that it puts aside, and reuse of parts that have
-moved (--cache-reuse): the best of its settings for one agent. What it evaluated is the change of
-its counter `llamacpp:prompt_tokens_total`; of Hearth it is what its answer's usage tells.
+llama-server runs with one slot, 8 GB for stored prompts, and reuse of moved parts (--cache-reuse):
+the best of its settings for one agent. Its evaluated tokens are the change of its counter
+`llamacpp:prompt_tokens_total`; Hearth's are in its answer's usage.
 
-At last Hearth is ended and started again, and gets the last request once more.
+At the end Hearth is restarted, and gets the last request once more.
 
-Exits with 1 if Hearth evaluates more tokens than llama-server, if the median of the ratios of the
-first tokens' times is above 1.0, or if more than 0.2 of the prompt is read anew after the restart.
+It exits with 1 if Hearth evaluates more tokens than llama-server, if the median of the ratios of
+the first tokens' times is above 1.0, or if more than 0.2 of the prompt is evaluated again after the
+restart.
 """
 
 from __future__ import annotations
@@ -71,12 +72,18 @@ TEMPLATE = (
     "{%- endif %}{%- endfor %}"
     "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-"""Written here: ChatML with tools the way that Hermes' models have them."""
+"""A template of our own: ChatML with tools in the form of Hermes' models."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One request at one server. evaluated, cached: tokens of its prompt. first_s: seconds."""
+    """One request at one server.
+
+    Attributes:
+        evaluated: The evaluated tokens of its prompt.
+        cached: The cached tokens of its prompt.
+        first_s: The time to the first token in seconds.
+    """
 
     evaluated: int
     cached: int
@@ -84,7 +91,7 @@ class Turn:
 
 
 class Asked:
-    """A server and the client that asks it."""
+    """A server and its client."""
 
     def __init__(self, base: str) -> None:
         self._client = httpx2.Client(base_url=base, trust_env=False, timeout=600)
@@ -98,7 +105,7 @@ class Asked:
         return Turn(*self.read(answer.json()), seconds)
 
     def read(self, answer: dict[str, Any]) -> tuple[int, int]:
-        """The tokens that were evaluated and those that were cached."""
+        """Return the number of evaluated and of cached tokens."""
         usage = answer["usage"]
         if "cache_read_input_tokens" in usage:
             return usage["input_tokens"], usage["cache_read_input_tokens"]
@@ -112,7 +119,7 @@ class Asked:
 
 
 class AskedLlama(Asked):
-    """llama-server, which counts what it has evaluated."""
+    """llama-server, which counts its evaluated tokens."""
 
     def __init__(self, base: str) -> None:
         super().__init__(base)
@@ -129,7 +136,7 @@ class AskedLlama(Asked):
 
 
 def one_token(path: str, body: dict[str, Any], model: str) -> dict[str, Any]:
-    """The request, with an answer of one token that comes whole."""
+    """Return the request, with an answer of one token that comes whole."""
     limit = "max_output_tokens" if path.endswith("responses") else "max_tokens"
     body = {key: it for key, it in body.items() if key not in {"stream_options", "include"}}
     thinking = {"thinking": {"type": "disabled"}} if "messages" in path else {}
@@ -200,7 +207,7 @@ def llama(program: Path, model: Path) -> Iterator[Asked]:
 
 
 def session(agent: str, turns: int) -> list[tuple[str, dict[str, Any]]]:
-    """The requests of a session, with what both servers know."""
+    """Return the requests of a session, with the parts that both servers know."""
     found = json.loads(lzma.decompress((RECORDED / f"{agent}.json.xz").read_bytes()))
     for _, body in found:
         body["tools"] = [
@@ -213,7 +220,7 @@ def session(agent: str, turns: int) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _without_reasoning(said: Any) -> Any:
-    """The messages or items of a conversation without what was reasoned, in any protocol."""
+    """Return the messages or items of a chat without reasoning, in any protocol."""
     if isinstance(said, list):
         kept = (it for it in said if not isinstance(it, dict) or it.get("type") not in REASONED)
         return [_without_reasoning(it) for it in kept]

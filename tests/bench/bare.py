@@ -1,4 +1,4 @@
-"""The least that decoding takes: llama.cpp's C functions, called one after the other."""
+"""The bare loop of decoding: llama.cpp's C functions, called one after the other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BareLoop:
         self.vocabulary = api.llama_model_get_vocab(self.model)
 
     def prefill(self, prompt: list[int]) -> float:
-        """Seconds to evaluate the prompt in an empty context."""
+        """Evaluate the prompt in an empty context; return the seconds."""
         api = self.api
         api.llama_memory_clear(self.memory, False)
         tokens = (ctypes.c_int32 * len(prompt))(*prompt)
@@ -39,7 +39,7 @@ class BareLoop:
         return perf_counter() - began
 
     def decode(self, prompt: list[int], count: int, sampling: Sampling) -> tuple[float, list[int]]:
-        """Seconds and tokens of an answer, with all but the prompt's last token in the cache."""
+        """Answer a prompt that is cached except for its last token; return seconds and tokens."""
         api = self.api
         if not api.llama_memory_seq_rm(self.memory, 0, len(prompt) - 1, -1):
             raise RuntimeError("the prompt is not in the cache")

@@ -1,12 +1,12 @@
-"""Builds llama-server and llama-mtmd-cli from the source package of Hearth's llama-cpp-python.
+"""Build llama-server and llama-mtmd-cli from the source package of Hearth's llama-cpp-python.
 
 python tests/bench/build_server.py [--source DIR] [--dir DIR] [--jobs N]
 
-With the flags that run.py builds the engine's library with, so that both have the same kernels.
---source names an unpacked source package; without it, pip fetches the one that
-installers/lock/native.txt pins. Takes 4 to 10 minutes on two cores, and prints the programs' paths.
-llama-mtmd-cli is llama.cpp's own program for pictures and sounds.
-Needs a C++ compiler, and CMake and Ninja, which the development environment has.
+The flags are those of run.py for the engine's library, so that both have the same kernels. --source
+names an unpacked source package; without it, pip fetches the one that installers/lock/native.txt
+pins. It takes 4 to 10 minutes on two cores, and prints the programs' paths. llama-mtmd-cli is
+llama.cpp's own program for pictures and sounds. This needs a C++ compiler, and CMake and Ninja,
+which the development environment has.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLAGS = """
 
 
 def fetch(folder: Path) -> Path:
-    """The unpacked source package; fetched once, and checked against its pinned hash."""
+    """Return the unpacked source package; fetch it once, and check its pinned hash."""
     if not (found := list(folder.glob("*.tar.gz"))):
         pip = "download --no-deps --no-binary=:all: --no-build-isolation --require-hashes -r"
         subprocess.run(
@@ -50,7 +50,7 @@ def fetch(folder: Path) -> Path:
 
 
 def build(source: Path, folder: Path, jobs: int) -> list[Path]:
-    """The programs. A build that was cut short goes on where it was."""
+    """Build the programs; return their paths. An interrupted build continues."""
     bin_folder = Path(sys.executable).parent
     environment = os.environ | {"PATH": os.pathsep.join([str(bin_folder), os.environ["PATH"]])}
     llama = source / "vendor" / "llama.cpp"

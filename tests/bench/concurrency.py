@@ -6,11 +6,12 @@ python tests/bench/concurrency.py --server PATH [--dir DIR] [--model FILE]... [-
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
 same file, slots, threads, batch, prompts and sampler, and take turns with a rest between, so that
-never do both compute. Without --model they answer with one of 0.3 billion random weights, made once
-in DIR, in Q8_0 and in Q4_K. A round is one answer for each of N clients that all ask at once; the
-server computes with Hearth's own libllama and libggml, unless --own-libraries says otherwise.
+they never compute at the same time. Without --model they answer with a model of 0.3 billion random
+weights, made once in DIR, in Q8_0 and in Q4_K. A round is one answer for each of N clients that all
+ask at once; the server computes with Hearth's own libllama and libggml, unless --own-libraries is
+given.
 
-Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is the better one.
+Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is better.
 
     total   tokens a second of all answers together, from the first question to the last token
     first   time to the first token, at the 95th percentile of a round's clients
@@ -20,8 +21,8 @@ Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is the 
             a newcomer's prompt of 4,000 tokens is read
 
 A client of Hearth's is a thread that reads the events of `Engine.chat`, with template, tokeniser
-and text. One of the server's gets the tokens by HTTP, and reads nothing of what they say. All are
-in this process. Exits with 1 if a total or a first is below 1.0.
+and text. A client of the server's gets the tokens by HTTP, and does not parse them. All are in this
+process. It exits with 1 if a total or a first is below 1.0.
 """
 
 from __future__ import annotations
@@ -66,15 +67,21 @@ CONTEXT = 512
 WORDS = "Tell me all about Hearth, and where it keeps its chats. " * 3
 LONG = "The quick brown fox jumps over the lazy dog, and so on. "
 RUNNING = 3
-"""Answers that are being written when a newcomer comes."""
+"""The answers that are being written when a newcomer comes."""
 
 Ask = Callable[[ChatRequest], list[float]]
-"""Asks and reads an answer; returns when each token came."""
+"""Asks, reads the answer, and returns the time of each token."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """total: tokens a second. first: seconds, at the 95th percentile. cpu: seconds."""
+    """The figures of a round.
+
+    Attributes:
+        total: Tokens a second.
+        first: Seconds to the first token, at the 95th percentile.
+        cpu: Seconds of the processor.
+    """
 
     total: float
     first: float
@@ -93,13 +100,13 @@ def made(folder: Path) -> list[Path]:
 
 
 def ask_engine(engine: LlamaCppEngine, request: ChatRequest) -> list[float]:
-    """When each piece of text came. A token may give none; the last moment is the answer's end."""
+    """Return the time of each event. Tokens may have no text; the last time is the answer's end."""
     events = engine.chat(request, CancelToken())
     return [perf_counter() for event in events if not isinstance(event, PromptReady)]
 
 
 def ask_server(engine: LlamaCppEngine, server: LlamaServer, request: ChatRequest) -> list[float]:
-    """The same of the server, with the tokens that Hearth makes of the prompt beforehand."""
+    """Return the same of the server, from the tokens that Hearth makes of the prompt beforehand."""
     assert request.max_tokens is not None
     loaded = engine.chat_model
     prompt = loaded.prompter.write(request).tokens
@@ -107,7 +114,13 @@ def ask_server(engine: LlamaCppEngine, server: LlamaServer, request: ChatRequest
 
 
 def one_round(ask: Ask, requests: Sequence[ChatRequest], spent: Callable[[], float]) -> Round:
-    """Have all asked at once. spent: the processor time of who answers, so far."""
+    """Let all clients ask at once.
+
+    Args:
+        ask: Asks and reads an answer.
+        requests: One request per client.
+        spent: Returns the processor time of the answering side so far.
+    """
     sleep(REST_S)
     gc.collect()
     begin = Barrier(len(requests) + 1)
@@ -130,7 +143,7 @@ def one_round(ask: Ask, requests: Sequence[ChatRequest], spent: Callable[[], flo
 
 
 def longest_gap(ask: Ask, running: Sequence[ChatRequest], newcomer: ChatRequest) -> float:
-    """The longest gap in any running answer between a newcomer's question and first token."""
+    """Return the longest gap in a running answer between a newcomer's question and first token."""
     sleep(REST_S)
     with ThreadPoolExecutor(len(running)) as pool:
         answers = [pool.submit(ask, request) for request in running]
@@ -201,7 +214,7 @@ def measure_gap(options: argparse.Namespace, model: Path) -> None:
         ours, theirs, engine, _ = _both(stack, options, plan)
         loaded = engine.chat_model
         length = len(loaded.model.vocabulary.tokenise(LONG))
-        # The likeliest words of random weights soon turn in circles, which ends an answer.
+        # The likeliest words of random weights soon repeat themselves, which ends an answer.
         running = [
             _request(f"Running {number}. {WORDS}", options, options.newcomer // 16, 1.0)
             for number in range(RUNNING)
@@ -250,7 +263,7 @@ def main() -> int:
     parser.add_argument("--own-libraries", action="store_true")
     parser.add_argument("--gpu-layers", type=int, default=0, help="-1 is all of them")
     options = parser.parse_args()
-    # So that the servers end with this process when it is told to.
+    # The servers then end with this process when it is told to end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     passed = True
     for model in options.model or made(options.dir):

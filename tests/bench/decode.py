@@ -1,12 +1,12 @@
-"""How much of a bare loop's speed the llama.cpp engine keeps.
+"""The llama.cpp engine's speed of decoding, as a share of a bare loop's.
 
 python tests/bench/decode.py [--dir DIR] [--model FILE]... [--real] [--rounds N] [--tokens N]
                              [--threads N]
 
-Without --model it measures a model of 0.31 billion random weights, which it makes once in DIR,
-and the starter model; with --real SmolLM2-135M-Instruct, which was trained. Both loops run in turn,
-on the same library, model, threads, samplers and seed, and give the same tokens; the figures are
-medians of the ratios of neighbouring runs. Exits with 1 if the engine decodes a model of 0.3
+Without --model it measures a model of 0.31 billion random weights, which it makes once in DIR, and
+the starter model; with --real SmolLM2-135M-Instruct, a trained model. Both loops run in turn, on
+the same library, model, threads, samplers and seed, and give the same tokens; the figures are
+medians of the ratios of neighbouring runs. It exits with 1 if the engine decodes a model of 0.3
 billion parameters or more below 0.98 of the bare loop.
 """
 
@@ -51,7 +51,7 @@ class Pair:
         self.prompt = loaded.prompter.write(ChatRequest((PROMPT,))).tokens
 
     def chat(self, count: int, sampling: Sampling) -> tuple[float, int]:
-        """Seconds and tokens of a whole answer of the engine's."""
+        """Let the engine write a whole answer; return its seconds and tokens."""
         began = perf_counter()
         for event in self.engine.chat(
             ChatRequest((PROMPT,), sampling, count, mtp="off"), CancelToken()
@@ -61,13 +61,13 @@ class Pair:
         return perf_counter() - began, done.usage.completion_tokens
 
     def prefill(self) -> tuple[float, float]:
-        """Seconds of the engine and of the bare loop, to evaluate the prompt and draw a token."""
+        """Evaluate the prompt and draw a token; return the seconds of engine and bare loop."""
         self.cache.clear()
         engine, _ = self.chat(1, Sampling(temperature=0))
         return engine, self.bare.prefill(self.prompt)
 
     def decode(self, count: int, seed: int, *, engine_first: bool) -> tuple[float, float]:
-        """Tokens a second of the engine and of the bare loop; both give the same tokens."""
+        """Return the tokens a second of engine and bare loop, which give the same tokens."""
         sampling = Sampling(temperature=0.7, top_k=40, top_p=0.95, min_p=0.05, seed=seed)
         if engine_first:
             engine_s, tokens = self.chat(count, sampling)
@@ -84,7 +84,7 @@ class Pair:
 
 
 def measure(plan: LlamaPlan, rounds: int, count: int) -> bool:
-    """Print the figures of one model; False if it misses the bar that holds for its size."""
+    """Print the figures of one model; return False if it misses the bar for its size."""
     pair = Pair(plan)
     prefills = [pair.prefill() for _ in range(max(3, rounds // 3))]
     pair.decode(count, 0, engine_first=True)

@@ -3,8 +3,8 @@
 `python -m tests.bench.download [--megabytes 200] [--rounds 7]`
 
 A server in another process sends a file from memory. Transfer and bare client take turns, so that
-both meet the same machine; each round's quotient counts, and the median of them is the figure.
-Both end with fsync; `--bare-without-sync` leaves it out of the bare client.
+both run in the same conditions; the figure is the median of the rounds' quotients. Both end with
+fsync; `--bare-without-sync` leaves it out of the bare client.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _serve(parent: Connection, blocks: int) -> None:
                 self.wfile.write(_BLOCK)
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         parent.send(server.server_address[1])

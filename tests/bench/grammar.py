@@ -1,11 +1,11 @@
-"""What a schema costs an answer: to be ready, for each mask, and in the speed of decoding.
+"""The cost of a schema for an answer: its preparation, each mask, and the speed of decoding.
 
 python tests/bench/grammar.py [--dir DIR] [--rounds N] [--tokens N] [--threads N]
 
 It measures with a model of 0.3 billion random weights and 152,000 tokens, which it makes once in
-DIR. Random weights draw what the schema does not allow nearly every time, so that a mask is made
-for each token: the worst case. Answers with and without the schema come in turn; the figures are
-medians. Exits with 1 where a mask takes 0.2 ms or more, a grammar is ready after 50 ms or later, or
+DIR. Random weights nearly always draw tokens that the schema forbids, so that a mask is made for
+each token: the worst case. Answers with and without the schema come in turn; the figures are
+medians. It exits with 1 if a mask takes 0.2 ms or more, a grammar is ready after 50 ms or later, or
 an answer with a schema decodes below 0.97 of one without.
 """
 
@@ -42,7 +42,7 @@ TEXT = (
 
 
 def schema(number: int) -> str:
-    """Return a schema of people that no other number has."""
+    """Return a schema of people that differs from that of every other number."""
     person: dict[str, Any] = {
         "type": "object",
         "properties": {
@@ -74,7 +74,7 @@ def measure_steps(path: Path) -> tuple[float, float]:
         guide = ready(guides, 1)
         masks = []
         for token in model.vocabulary.tokenise(TEXT):
-            began = thread_time()  # so short a time would be that of another program, or none
+            began = thread_time()  # for so short a time the clock would count other programs
             guide.allowed()
             masks.append((thread_time() - began) * 1000)
             guide.accept(token)
@@ -96,7 +96,7 @@ def ms(began: float) -> float:
 
 
 def measure_decode(path: Path, rounds: int, count: int, threads: int) -> float:
-    """Return the speed of decoding with a schema, as a part of that without."""
+    """Return the speed of decoding with a schema, as a share of that without."""
     engine = LlamaCppEngine()
     engine.load(LlamaPlan(path, 1024, threads, threads), lambda _: None, CancelToken())
     try:
@@ -104,7 +104,7 @@ def measure_decode(path: Path, rounds: int, count: int, threads: int) -> float:
         rate(engine, schema(1), 0, count)
         ratios, rates = [], []
         for seed in range(1, rounds + 1):
-            # The order changes, as the machine may grow slower or faster meanwhile.
+            # The order changes, as the machine may become slower or faster meanwhile.
             order = (None, schema(1)) if seed % 2 else (schema(1), None)
             found = {it: rate(engine, it, seed, count) for it in order}
             ratios.append(found[schema(1)] / found[None])

@@ -1,14 +1,14 @@
-"""How much slower a long history makes Hearth: the start, opening a chat, and searching.
+"""The slowdown of Hearth by a long history: at the start, opening a chat, and searching.
 
     python tests/bench/history.py [--messages 1000000] [--rounds 15] [--dir FOLDER]
 
-Makes two histories in a temporary folder, one of 1,000 messages and one of --messages, in chats of
-20 messages with made words that are spread as words of a language are, some Japanese and some code
-among them. Then it measures both in turn, in one run: the start of the store (open, mend, empty the
-trash, open the search index, read what the sidebar shows first), opening a chat, and a page far
-down the list; and in the large one a set of searches. A history that was made in --dir is found
-there again. Exits with 1 where the median search takes more than 100 ms, or the start or opening a
-chat more than 1.5 times as long as with 1,000 messages and 10 ms more than that.
+It makes two histories in a temporary folder, one of 1,000 messages and one of --messages, in chats
+of 20 messages with made words in the frequencies of a language, with some Japanese and some code.
+Then it measures both in turn, in one run: the start of the store (open, repair, empty the trash,
+open the search index, read the sidebar's first rows), opening a chat, and a page far down the list;
+and in the large one a set of searches. A history that was made in --dir is reused. It exits with 1
+if the median search takes more than 100 ms, or if the start or opening a chat takes more than 1.5
+times as long as with 1,000 messages and more than 10 ms longer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CODE = "def getUserName(user_id: int) -> str:\n    return find_user(user_id).na
 
 
 class Words:
-    """A made language: 60,000 words, of which each is used as often as its rank tells (Zipf)."""
+    """A made language of 60,000 words, whose frequencies follow their ranks (Zipf)."""
 
     def __init__(self) -> None:
         self._random = random.Random(1)
@@ -72,7 +72,7 @@ class Words:
 
 
 class History:
-    """Chats with so many messages in a folder, and the search index of them."""
+    """Chats with this many messages in a folder, and their search index."""
 
     def __init__(self, folder: Path, messages: int, words: Words) -> None:
         self._folder = folder
@@ -90,7 +90,7 @@ class History:
             print(f", indexed in {took:.0f} s; {sizes[0]:.0f} MiB and {sizes[1]:.0f} MiB of index")
 
     def start(self) -> None:
-        """What stands between the start of Hearth and its list of chats."""
+        """Do the work between the start of Hearth and its list of chats."""
         database = Database(self.path)
         chats = ChatStore(database)
         chats.mark_interrupted()
@@ -159,7 +159,7 @@ def main() -> int:
 
 
 def compare(small: History, large: History, rounds: int) -> bool:
-    """Print what is timed with both histories, in turn; False if the large one misses the bar."""
+    """Print the times of both histories; return False if the large one misses the bar."""
     fast = True
     print(f"{'median of ' + str(rounds):<22}{'1,000':>12}{'large':>12}{'ratio':>8}")
     for name, times in timed(small, large, rounds):
@@ -174,7 +174,7 @@ def compare(small: History, large: History, rounds: int) -> bool:
 def timed(
     small: History, large: History, rounds: int
 ) -> Iterator[tuple[str, tuple[list[float], list[float]]]]:
-    """Seconds of each round with the small and the large history."""
+    """Yield the seconds of each round with the small and the large history."""
     yield "start of the store", in_turn((small.start, large.start), rounds)
     databases = [Database(history.path) for history in (small, large)]
     counts = [ChatLists(database).count(CHATS) for database in databases]
@@ -210,7 +210,7 @@ def in_turn(
 
 
 def searches(history: History, words: list[str], rounds: int) -> bool:
-    """Print what each kind of search takes; False if the median of all misses the bar."""
+    """Print the time of each kind of search; return False if the median misses the bar."""
     kinds = {
         "a word, very common": words[0],
         "a word, common": words[200],

@@ -1,12 +1,12 @@
-"""Measures a collection: how long it takes to index, how large it is, how soon a search answers.
+"""Measure a collection: the time to index it, its size, and the time of a search.
 
     python -m tests.bench.knowledge FOLDER [--files 10000] [--megabytes 1000] [--vectors 256]
 
-The tree is made in FOLDER, the same each time: files of German and English words, which occur as
-often as words do (Zipf). Vectors are random, as making a million of them takes a processor a night:
-what is measured of them is what they take, and how soon they are searched. The window's own share
-is told by a thread that sleeps for five milliseconds again and again, as a window waits for keys:
-how late it wakes up while files are indexed beside it in this process.
+The tree is made in FOLDER, the same each time: files of German and English words in the frequencies
+of a language (Zipf). Vectors are random, as computing a million of them takes a processor a night:
+only their size and the time of their search are measured. The effect on the window is the delay of
+a thread that sleeps for five milliseconds again and again, as a window waits for keys, while files
+are indexed in the same process.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _ENDINGS: Final = (".txt", ".txt", ".txt", ".md", ".html", ".csv", ".py")
 
 
 def main() -> None:
-    """Make the tree, index it, and print what that took."""
+    """Make the tree, index it, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=10_000)
@@ -120,7 +120,7 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
 
 
 def measure(what: str, search: Callable[[str], object]) -> None:
-    """Ask all questions; print how long they took, and how long a processor was at work on them."""
+    """Ask all questions; print the time that they took, and the processor time."""
     times, own = [], []
     for question in questions():
         began, worked = time.monotonic(), time.thread_time()
@@ -138,7 +138,7 @@ def shown(times: list[float], unit: float) -> str:
 
 @contextmanager
 def lateness() -> Iterator[list[float]]:
-    """Gather how late a thread wakes up that sleeps for 5 ms again and again."""
+    """Gather the delays of a thread that sleeps for 5 ms again and again."""
     late: list[float] = []
     ended = threading.Event()
 

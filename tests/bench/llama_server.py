@@ -1,4 +1,4 @@
-"""A llama-server that computes for a bench, and what it says of each answer."""
+"""A llama-server that computes for a bench, and its figures for each answer."""
 
 from __future__ import annotations
 
@@ -19,15 +19,20 @@ from engines.types import LlamaPlan, Sampling
 
 LOOPBACK = "127.0.0.1"
 PATIENCE_S = 120
-"""For a start or an answer."""
+"""The time limit for a start or an answer."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """One answer. prefill_s, decode_s: by the server's clock; wall_s: by the client's.
+    """One answer.
 
-    cpu_s: processor time that the server took.
-    tokens: those drawn, without an end marker. steps: tokens after the first, that one included.
+    Attributes:
+        tokens: The drawn tokens, without an end marker.
+        steps: The tokens after the first, including the end marker.
+        prefill_s: The time to evaluate the prompt, by the server's clock.
+        decode_s: The time to decode, by the server's clock.
+        wall_s: The whole time, by the client's clock.
+        cpu_s: The server's processor time.
     """
 
     tokens: list[int]
@@ -43,20 +48,24 @@ class Served:
 
 
 class LlamaServer:
-    """Opened with the settings that Hearth's engine gives llama.cpp. Close it in every case.
+    """A llama-server with the settings that Hearth's engine gives llama.cpp. Always close it.
 
-    depth: tokens that it guesses ahead with the plan's drafter or heads, 0 for no drafting.
-    libraries: the folder whose libllama and libggml it computes with, None for those it was built
-    with.
-    Raises RuntimeError with what it said when it does not start.
+    Args:
+        program: The program.
+        plan: The plan of the load.
+        depth: The tokens that it guesses ahead with the plan's drafter or heads; 0 for no drafting.
+        libraries: The folder with the libllama and libggml to use; None for those of its build.
+
+    Raises:
+        RuntimeError: It does not start; the message has its output.
     """
 
     def __init__(self, program: Path, plan: LlamaPlan, depth: int, libraries: Path | None) -> None:
         with socket.socket() as free:
             free.bind((LOOPBACK, 0))
             self._port = free.getsockname()[1]
-        # How its threads wait for each other is the server's own choice, not the one that
-        # `native.py` has made for this process.
+        # The server chooses for itself how its threads wait for each other, without the settings
+        # that `native.py` has made for this process.
         ours = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
         environment = {name: text for name, text in os.environ.items() if name not in ours}
         if libraries:
@@ -78,9 +87,15 @@ class LlamaServer:
     def complete(
         self, prompt: list[int], sampling: Sampling, count: int, *, reuse: bool = True
     ) -> Served:
-        """An answer of at most `count` tokens. reuse: of the prompt what its cache holds.
+        """Write an answer of at most `count` tokens.
 
-        Its text comes token by token, as in a chat, and is put together once the clock stands.
+        Its text comes token by token, as in a chat, and is joined after the clock has stopped.
+
+        Args:
+            prompt: The tokens of the prompt.
+            sampling: The settings of the sampler.
+            count: The most tokens.
+            reuse: True to use the part of the prompt in its cache.
         """
         load_options = {
             "prompt": prompt,
@@ -111,7 +126,7 @@ class LlamaServer:
         )
 
     def moments(self, prompt: list[int], sampling: Sampling, count: int) -> list[float]:
-        """When each of `count` tokens came, by `time.perf_counter`; nothing is read of them."""
+        """Return the `time.perf_counter` of each of `count` tokens, without parsing them."""
         options = {
             "prompt": prompt,
             "n_predict": count,
@@ -138,7 +153,7 @@ class LlamaServer:
         self._log.close()
 
     def cpu_s(self) -> float:
-        """Return the processor time that the server has taken since it began."""
+        """Return the processor time of the server since it began."""
         times = psutil.Process(self._process.pid).cpu_times()
         return times.user + times.system
 
@@ -165,7 +180,7 @@ class LlamaServer:
 
 
 def _words(plan: LlamaPlan, depth: int) -> list[str]:
-    """Arguments that open the model as `Context` does, and leave out what a chat needs not."""
+    """Return the arguments that open the model as `Context` does, without parts for chats."""
     words = f"""
         --ctx-size {plan.context * plan.parallel} --parallel {plan.parallel}
         --batch-size {plan.batch} --ubatch-size {plan.batch}
@@ -187,7 +202,7 @@ def _words(plan: LlamaPlan, depth: int) -> list[str]:
 
 
 def _spec_type(plan: LlamaPlan) -> str:
-    """Return how the server calls a kind of drafter."""
+    """Return the server's name for a kind of drafter."""
     header = read_header(plan.drafter) if plan.drafter else None
     if header is None or header.features is None:
         return "draft-simple" if header and header.kind == "chat" else "draft-mtp"
@@ -196,7 +211,7 @@ def _spec_type(plan: LlamaPlan) -> str:
 
 
 def _samplers(sampling: Sampling) -> dict[str, object]:
-    """Hearth's chain. For greedy drawing the server's cheapest: the likeliest of one candidate."""
+    """Return Hearth's samplers. Greedy uses the server's cheapest: the best of one candidate."""
     if sampling.temperature <= 0:
         return {"samplers": ["top_k"], "top_k": 1}
     return {

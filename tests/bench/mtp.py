@@ -1,29 +1,29 @@
-"""What MTP gains: Auto beside Off and every fixed depth, side by side in one run.
+"""The gain of MTP: Auto beside Off and every fixed depth, side by side in one run.
 
 python tests/bench/mtp.py [--dir DIR] [--size 0.3b|1b] [--quantisation F16]... [--tokens N]
                           [--rounds N] [--threads N] [--kind gemma|qwen] [--real]
 
-The models are made once in DIR: real architectures at sizes with real costs, and random weights,
-so nothing they write makes sense. How many drafts hold is therefore set by construction: the real
-drafter works and is timed, and its guesses are replaced by the true continuation, each wrong at a
-given rate (tests/support/oracle.py). They are then checked by the real loop, which draws for real
-and is then given the token of that continuation, so that every mode writes the same text. A kind of
-text is such a rate, told to nobody: Auto has to find out.
+The models are made once in DIR: real architectures at sizes with real costs, and random weights, so
+their text makes no sense. The acceptance is therefore set by construction: the real drafter works
+and is timed, and its guesses are replaced by the true continuation, each wrong at a given rate
+(tests/support/oracle.py). The real loop then checks them: it really draws, but gets the token of
+that continuation, so that every mode writes the same text. A kind of text is such a rate, which
+Auto has to find out.
 
-For each text: tokens a second against Off, the median of rounds in which every mode runs once, in
-turns. Each answer stands between two with Off, half as long, and is compared with those: a computer
-that others use as well is a tenth faster or slower from one half minute to the next. Auto against
-Off (at least 0.98), and against the best of the fixed depths and Off (0.95): in each round that is
-the one that was best in the others, since the best of the same round is the luckiest of several
-that are alike. The gain beside its bound, the tokens that came of a step / (c(k) + k d), at least
-0.95 of it. c(k), the time to check k drafts in plain steps, and d, the time to make one, are timed
-at the beginning of each round, behind the same text: while others use the memory, the plain step
-waits for it, and checks are cheaper. Exits with 1 below a bar.
+For each text it measures tokens a second against Off: the median of rounds in which every mode runs
+once, in turns. Each answer stands between two with Off, half as long, and is compared with those,
+as a shared computer is a tenth faster or slower from one half minute to the next. Auto has to reach
+0.98 of Off, and 0.95 of the best of the fixed depths and Off. In each round, the best one is the
+one that was best in the other rounds, since the best of the same round would be the luckiest of
+several equals. The gain has to reach 0.95 of its bound, the tokens of a step / (c(k) + k d). c(k),
+the time to check k drafts in plain steps, and d, the time to make one, are timed at the beginning
+of each round, after the same text: while other programs use the memory, the plain step waits for
+it, and checks are cheaper. It exits with 1 below a bar.
 
-With --real it measures SmolLM2-135M-Instruct, which was trained (`python3 run.py test --real`
-fetches it). It has no head; it drafts from the text, and draws what it would. For each text: the
-gain of Auto and of depth 4, how many of the drafts held, and the gain of the whole answer by the
-wall clock, with the prompt, which is what an app that asks sees.
+With --real it measures SmolLM2-135M-Instruct, a trained model (`python3 run.py test --real` fetches
+it). It has no head; it drafts from the text, and its own tokens are kept. For each text it prints
+the gain of Auto and of depth 4, the accepted drafts, and the gain of the whole answer by the wall
+clock, with the prompt, as an app notices it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ AUTO: Way = ("auto", None)
 
 @dataclass
 class Bench:
-    """A loaded model whose drafts are as good as they are told to be."""
+    """A loaded model whose drafts have a chosen acceptance."""
 
     engine: LlamaCppEngine
     tokens: int
@@ -90,7 +90,7 @@ class Bench:
         return done
 
     def learn_the_text(self) -> None:
-        """Every answer from now on is the one that is given now."""
+        """Make every later answer the same as this one."""
         self.answer(OFF)
         self.text = list(self.loaded.slots[0].cache.tokens)
         vars(answers)["open_sampler"] = self.dictate
@@ -108,7 +108,7 @@ class Bench:
 
 
 def measured_costs(bench: Bench, rounds: int) -> Costs:
-    """c(k) and d behind the text, by the clock and by nothing that the engine has learnt."""
+    """Return c(k) and d after the text, by the clock alone, without the engine's own estimates."""
     loaded = bench.loaded
     drafter, vocabulary = loaded.slots[0].drafting.each[0].drafter, loaded.model.vocabulary.size
     assert drafter is not None
@@ -121,7 +121,7 @@ def measured_costs(bench: Bench, rounds: int) -> Costs:
     loaded.slots[0].drafting.each[0].expose()
     for _ in range(rounds):
         for k in depths:
-            # The first of several equal calls builds llama.cpp's graph, the others use it again.
+            # The first of several equal calls builds llama.cpp's graph, and the others reuse it.
             for repetition in range(4):
                 began = perf_counter()
                 outcome = loaded.context.evaluate(bench.text[: k + 1], start, outputs=k + 1)
@@ -142,13 +142,13 @@ def measured_costs(bench: Bench, rounds: int) -> Costs:
 
 
 def some(count: int) -> More:
-    """Ask a drafter for so many guesses."""
+    """Ask a drafter for this many guesses."""
     asked = iter(range(1, count))
     return lambda _token, _sure: next(asked, None) is not None
 
 
 def bound(costs: Costs, depth: int, done: Done) -> float:
-    """The gain that the costs and the acceptance of this answer allow at a fixed depth."""
+    """Return the gain that the costs and this answer's acceptance allow at a fixed depth."""
     steps = done.usage.completion_tokens - done.mtp.accepted
     tokens_a_step = done.usage.completion_tokens / steps
     drafts_a_step = done.mtp.drafted / steps
@@ -156,12 +156,12 @@ def bound(costs: Costs, depth: int, done: Done) -> float:
 
 
 def plain_seconds(bench: Bench) -> float:
-    """Seconds for a token without drafts, now."""
+    """Return the current seconds for a token without drafts."""
     return 1 / bench.answer(OFF, bench.tokens // 2).timing.decode_tok_s
 
 
 def measure_real(bench: Bench, text: str, rounds: int) -> None:
-    """Print the figures of one text that the model writes itself, from an empty cache each time."""
+    """Print the figures of a text that the model writes itself, from an empty cache each time."""
     ways: list[Way] = [AUTO, ("on", 4)]
     speeds: dict[Way, list[float]] = {way: [] for way in ways}
     walls: dict[Way, list[float]] = {way: [] for way in ways}
@@ -192,7 +192,7 @@ def measure_real(bench: Bench, text: str, rounds: int) -> None:
 
 
 def cold(bench: Bench, way: Way) -> tuple[Done, float]:
-    """An answer and its seconds for each token, prompt included."""
+    """Write an answer; return it and its seconds per token, prompt included."""
     bench.loaded.slots[0].cache.clear()
     began = perf_counter()
     done = bench.answer(way)
@@ -200,7 +200,7 @@ def cold(bench: Bench, way: Way) -> tuple[Done, float]:
 
 
 def beside_best(speeds: Mapping[Way, Sequence[float]]) -> float:
-    """Auto's speed over that of the way that was best in the other rounds; median of the rounds."""
+    """Return Auto's speed, relative to the way that was best in the other rounds; the median."""
     rounds = range(len(speeds[AUTO]))
 
     def elsewhere(way: Way, but: int) -> float:
@@ -214,7 +214,7 @@ def beside_best(speeds: Mapping[Way, Sequence[float]]) -> float:
 
 
 def measure(bench: Bench, text: str, right: float, rounds: int) -> bool:
-    """Print the figures of one text; False if one of them is below its bar."""
+    """Print the figures of one text; return False if one of them is below its bar."""
     ways: list[Way] = [AUTO, *(("on", depth) for depth in DEPTHS)]
     speeds: dict[Way, list[float]] = {OFF: [1.0] * rounds, **{way: [] for way in ways}}
     bounds: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
@@ -277,8 +277,8 @@ def run_model(
     plan = LlamaPlan(model, 1024, options.threads, options.threads, drafter=drafter, kept_bytes=0)
     report = engine.load(plan, lambda _: None, CancelToken())
     bench = Bench(engine, options.tokens)
-    # A recurrent model has a context of its own for answers without drafts. The oracle sits in the
-    # other one, so here all answers come from that.
+    # A recurrent model has another context for answers without drafts. The oracle is in the context
+    # with drafts, so all answers here come from that one.
     vars(bench.loaded)["suit"] = lambda _mode: None
     bench.learn_the_text()
     costs = measured_costs(bench, rounds=5)

@@ -5,11 +5,11 @@ python tests/bench/parity.py --server PATH [--depth N] [--tokens N] [--real]
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
 same files and the same prompts, each in a new chat, and guess the same number of tokens ahead. The
 models are the starter and made ones (`tests/support/mtp_models.py`), whose drafters guess well by
-construction: what is compared is how they are run, not how well they guess. With --real the model
-is SmolLM2-135M-Instruct, which was trained, and its drafter is the same without three of its
-layers.
+construction: the comparison is about running them, not about the quality of their guesses. With
+--real the model is SmolLM2-135M-Instruct, a trained one, and its drafter is the same without three
+of its layers.
 
-Exits with 1 if a text differs, or if the shares of accepted drafts are more than 0.02 apart.
+It exits with 1 if a text differs, or if the shares of accepted drafts are more than 0.02 apart.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ QUESTIONS = (
 GREEDY = Sampling(temperature=0.0)
 APART = 0.02
 LIBRARIES = Path(load_native().api._base_path)
-"""The server computes with Hearth's: others round otherwise where they were compiled otherwise."""
+"""The libraries for the server: Hearth's, as others may have been compiled to round differently."""
 
 
 def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
@@ -81,7 +81,7 @@ def real_pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
 def compare(
     name: str, server: Path, plan: LlamaPlan, tokens: int, questions: Collection[str]
 ) -> bool:
-    """Have both answer all questions; returns whether they agree."""
+    """Let both answer all questions; return whether they agree."""
     same, ours, theirs = 0, [0, 0], [0, 0]
     engine = LlamaCppEngine(probe=TrustingProbe())
     engine.load(plan, lambda _: None, CancelToken())
@@ -96,7 +96,7 @@ def compare(
             assert isinstance(done, Done)
             held = list(loaded.slots[0].cache.tokens)
             prompt = held[: done.usage.prompt_tokens]
-            # What was evaluated with another prompt was rounded otherwise.
+            # Parts that were evaluated with another prompt would have been rounded differently.
             answer = other.complete(prompt, GREEDY, tokens, reuse=False)
             both = zip(held[len(prompt) :], answer.tokens, strict=False)
             same += all(one == another for one, another in both)

@@ -3,17 +3,17 @@
 python tests/bench/pictures.py [--program PATH] [--threads N] [--rounds N]
 
 PATH is a llama-mtmd-cli of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
-same made models and projectors, the same file and question, as many threads and as large a batch,
-and compute with Hearth's library. They take turns, each round in a new process of the program and
-with an empty KV cache of Hearth's, and what is told are medians.
+same made models and projectors, the same file and question, the same number of threads and the same
+batch, and compute with Hearth's library. They take turns, each round in a new process of the
+program and with an empty KV cache of Hearth's; the figures are medians.
 
-Measured is the time from the question to the first text: with Hearth from `chat` to the first
-delta; with the program from its line before it reads the file to the first text that it prints,
-as both come out of its pipes. So both have the decoding of the file, the encoder, the evaluation of
-the whole prompt and the first token, and neither the load. The texts of twelve greedy tokens have
-to be the same.
+It measures the time from the question to the first text: with Hearth from `chat` to the first
+delta; with the program from its line before it reads the file to its first text, as both come out
+of its pipes. So both include decoding the file, the encoder, the evaluation of the whole prompt and
+the first token, and neither includes the load. The texts of twelve greedy tokens have to be the
+same.
 
-Exits with 1 if a text differs, or the first token takes more than 1.05 of the program's time.
+It exits with 1 if a text differs, or if the first token takes more than 1.05 of the program's time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ QUESTION: Final = "What is it?"
 TOKENS: Final = 12
 CONTEXT: Final = 2048
 BATCH: Final = 1024
-"""Room for a picture that is looked at as a whole, which the program would cut in two."""
+"""Room for a picture that is read as a whole, which the program would cut in two."""
 MOST: Final = 1.05
 READY: Final = b"use the standard llama-cli"
 """The last words of the program before it reads the file."""
@@ -79,7 +79,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Heard:
-    """What a program said, and when each piece of it came."""
+    """The output of a program, and the time of each piece."""
 
     pieces: list[tuple[float, bytes]]
 
@@ -101,7 +101,7 @@ class Heard:
 
 
 def cases(folder: Path) -> dict[str, Case]:
-    """Larger than in the tests, so that the computing is what takes the time."""
+    """Write models that are larger than in the tests, so that computing takes most of the time."""
     (picture := folder / "picture.png").write_bytes(png(384, 384))
     (tone := folder / "tone.wav").write_bytes(wav(6))
     plain = write_qwen3vl(folder / "plain.gguf", width=512, deepstack=0, layers=8)
@@ -120,7 +120,7 @@ def cases(folder: Path) -> dict[str, Case]:
 
 
 def by_hearth(engine: LlamaCppEngine, case: Case) -> tuple[float, str]:
-    """Seconds to the first text, and the text."""
+    """Return the seconds to the first text, and the text."""
     data = case.medium.read_bytes()
     kind: MediaKind = "audio" if case.medium.suffix == ".wav" else "image"
     medium = Medium(kind, data, sha256(data).hexdigest())
@@ -139,7 +139,7 @@ def by_hearth(engine: LlamaCppEngine, case: Case) -> tuple[float, str]:
 
 
 def by_program(program: Path, case: Case, threads: int) -> tuple[float, str]:
-    """Seconds to the first text, and the text."""
+    """Return the seconds to the first text, and the text."""
     command = [
         str(program), "-m", str(case.model), "--mmproj", str(case.projector), "--jinja",
         "--image", str(case.medium), "-p", QUESTION, "-n", str(TOKENS), "--temp", "0",
@@ -184,7 +184,7 @@ def compare(name: str, program: Path, case: Case, threads: int, rounds: int) -> 
             ours.append(seconds)
             texts.add(text.strip("\n"))
     (text,) = texts
-    # A thread of the program prints, and does not always come to the end before the program does.
+    # A thread of the program prints, and does not always finish before the program ends.
     same = max(their_texts, key=len) == text and all(map(text.startswith, their_texts))
     share = median(ours) / median(theirs)
     print(

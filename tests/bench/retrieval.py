@@ -1,33 +1,33 @@
-"""How often the right passage is among the first five: 200 questions about made documents.
+"""The share of 200 questions about made documents whose passage is among the first five hits.
 
     python -m tests.bench.retrieval [MODEL.gguf] [--first] [--missed]
                                     [--asked | --names | --scripts]
 
 With an embedding model (`tests/bench/real_embedder.py` makes one), the search of collections is
-measured as well, by words and vectors together. --first asks the questions as they were worded
-first. --missed lists what was not found.
+measured as well, by words and vectors together. --first asks the questions in their first wording.
+--missed lists those without a hit.
 
 --asked asks 200 questions about other documents, in `retrieval/asked/`. They were written as people
-ask from memory, with or without a document's own words, names and numbers, and by somebody who knew
-nothing of how it is searched; none was changed since. --names asks 120 questions more: each has the
-code of one of 500 paragraphs that are alike but for that, and no other word of it.
+ask from memory, with or without a document's own words, names and numbers, and by a person who did
+not know how the search works; none was changed since. --names asks 120 more questions: each
+contains the code of one of 500 paragraphs that only differ in their code, and no other word of the
+paragraph.
 
 --scripts asks questions in Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Hindi and French;
-each paragraph of `retrieval/scripts/` is a file of its own there. They were written together with
-the search, to see that it finds words without spaces at all, and judge nothing finer.
+each paragraph of `retrieval/scripts/` is a separate file there. They were written together with the
+search, to check that it finds words without spaces at all, and measure nothing finer.
 
 The documents lie in `retrieval/`, eight in English and eight in German, each with its questions
-behind the paragraph that answers them. The questions were made by hand in other words than the
-paragraph's. Two more files are traps: they speak of all the same things and answer nothing. The
-guides of Hearth are the rest of the haystack.
+after the paragraph that answers them. The questions were written by hand in other words than the
+paragraph's. Two more files are traps: they mention the same things and answer nothing. The guides
+of Hearth are the rest of the haystack.
 
-44 questions did not say at first what they were about: it was a pronoun, a word for anything, or
-left out ("How was somebody injured by it?"), so that nobody could have said which document was
-meant. They name it now, in words that the paragraph does not have, and nothing else was changed;
-the first wording stands below each, behind `?=`. They were chosen by reading alone, before any of
-them was searched for.
+At first, 44 questions did not name their subject: it was a pronoun, a word for anything, or left
+out ("How was somebody injured by it?"), so that no reader could have known the document. Now they
+name it, in words that are not in the paragraph, and nothing else was changed; the first wording is
+below each, after `?=`. They were chosen by reading alone, before any of them was searched for.
 
-The documents are two halves: by one it is decided how to search, the other tells how good that is.
+The documents have two halves: one to tune the search, and one to judge it.
 """
 
 from __future__ import annotations
@@ -94,9 +94,11 @@ _CONTRACT: Final = (
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and where its answer stands: characters of the text of a file.
+    """A question, and the place of its answer: characters of the text of a file.
 
-    first: as it was worded first. decides: whether it is of the half by which the search is made.
+    Attributes:
+        first: Its first wording.
+        decides: True if it is in the half by which the search is tuned.
     """
 
     text: str
@@ -108,14 +110,18 @@ class Question:
     end: int
 
     def is_answered_by(self, file: str, passage: Passage) -> bool:
-        """Tell whether a passage has most of the paragraph with the answer."""
+        """Return whether a passage has most of the paragraph with the answer."""
         common = min(self.end, passage.span.end) - max(self.start, passage.span.start)
         return file == self.file and 2 * common > self.end - self.start
 
 
 @dataclass(frozen=True)
 class Figures:
-    """How many of the questions had the right passage among the first; missed: the others."""
+    """The number of questions whose passage was among the first hits, and the others.
+
+    Attributes:
+        missed: The others.
+    """
 
     right: int
     asked: int
@@ -133,7 +139,12 @@ Search = Callable[[str], Sequence[tuple[str, Passage]]]
 def haystack(
     folder: Path = FOLDER, *, guides: bool = True
 ) -> tuple[list[AttachedFile], list[Question]]:
-    """Read all files, and the questions about them. guides: with Hearth's own, which change."""
+    """Read all files, and the questions about them.
+
+    Args:
+        folder: The folder of the files.
+        guides: True to add Hearth's own guides, which change.
+    """
     files, questions = [], []
     for number, path in enumerate(sorted(folder.glob("*.txt"))):
         text, asked = _read(path, decides=number % 2 == 0)
@@ -210,7 +221,7 @@ def _attached(name: str, text: str) -> AttachedFile:
 
 
 def full_text(files: Sequence[AttachedFile]) -> Search:
-    """Search as for attached files: by words alone, in all passages."""
+    """Return a search as for attached files: by words alone, in all passages."""
     everything = [(file.name, it) for file in files for it in passages(file.document, PASSAGE)]
 
     def search(question: str) -> list[tuple[str, Passage]]:
@@ -222,7 +233,7 @@ def full_text(files: Sequence[AttachedFile]) -> Search:
 
 @contextmanager
 def collection(files: Sequence[AttachedFile], model: Path) -> Iterator[Search]:
-    """Search as in a collection, by words and by the vectors of a model."""
+    """Open a search as in a collection, by words and by the vectors of a model."""
     with TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "docs").mkdir()

@@ -1,12 +1,12 @@
-"""How fast a model writes once a second one in the process has threads of its own.
+"""The speed of a model beside a second one in the same process with its own threads.
 
 python tests/bench/second_model.py [--dir DIR] [--model FILE] [--rounds N] [--tokens N]
                                    [--threads N]
 
 An embedding model beside the one that answers is such a second model. Without --model both are one
-of 0.31 billion random weights, which it makes once in DIR. In each round the first answers by
-itself, then the second is loaded and answers, and the first answers once more: the figure is the
-median of the ratios of its two speeds. Exits with 1 if it is below 0.9.
+of 0.31 billion random weights, which it makes once in DIR. In each round the first model answers
+alone, then the second is loaded and answers, and the first answers once more: the figure is the
+median of the ratios of its two speeds. It exits with 1 if it is below 0.9.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def opened(plan: LlamaPlan) -> LlamaCppEngine:
 
 
 def speed(engine: LlamaCppEngine, tokens: int) -> float:
-    """Tokens a second, after the first."""
+    """Return the tokens a second after the first token."""
     asked = ChatRequest(
         (Message("user", "Tell me all about Hearth."),), Sampling(temperature=0), tokens, mtp="off"
     )

@@ -4,7 +4,7 @@ python tests/bench/server.py --server PATH [--model FILE [--drafter FILE]]... [-
                              [--rounds N] [--tokens N] [--threads N] [--context N]
                              [--temperature T]... [--own-libraries]
 
-PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. By hand it is
+PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. By hand:
 
     pip download --no-deps --no-binary=:all: llama-cpp-python==0.3.36   (then unpack it)
     cmake -G Ninja -S llama_cpp_python-0.3.36/vendor/llama.cpp -B build -DCMAKE_BUILD_TYPE=Release
@@ -12,13 +12,13 @@ PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds
           -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF
     cmake --build build --target llama-server
 
-The server computes with the very libllama and libggml of Hearth, unless --own-libraries says
-otherwise. Both get the same model files, settings, samplers, seeds and token numbers, and take
-turns, with a rest between: never do both compute. Each round is a new chat: a long first message
+The server computes with Hearth's own libllama and libggml, unless --own-libraries is given. Both
+get the same model files, settings, samplers, seeds and token numbers, and take turns with a rest
+between, so that they never compute at the same time. Each round is a new chat: a long first message
 that neither has in its cache (cold), and a second one (warm). Without --model it measures the
 starter and its drafter.
 
-Figures are medians of the ratios of neighbouring answers; above 1 Hearth is the faster one.
+Figures are medians of the ratios of neighbouring answers; above 1 Hearth is faster.
 
     decode  tokens a second after the first token, each by its own clock
     first   time to the first token, each by its own clock. A head in the model's file takes the
@@ -28,9 +28,9 @@ Figures are medians of the ratios of neighbouring answers; above 1 Hearth is the
     wall    the same with the server by the wall clock of its client too, which is what an app that
             asks either of them waits for. Both give their text as it comes; the server is spared
             template and tokeniser, and its client all reading of what it sends. The bar.
-    cpu     processor time for a token of the whole answer; steady on a busy machine, too
+    cpu     processor time for a token of the whole answer; also steady on a busy machine
 
-Exits with 1 if an answer with MTP, cold or warm, is below 1.0 of llama-server's with MTP.
+It exits with 1 if an answer with MTP, cold or warm, is below 1.0 of llama-server's with MTP.
 """
 
 from __future__ import annotations
@@ -65,8 +65,10 @@ from tests.bench.llama_server import LlamaServer, Served  # noqa: E402
 
 BAR = 1.0
 REST_S = 0.1
-"""Before each answer: the server's threads stay awake for a while after one, on cores that the
-other needs then. Without a rest an answer of 57 ms takes 66 behind one of the server's.
+"""The rest before each answer, in seconds.
+
+The server's threads stay awake for a while after an answer, on cores that the other side then
+needs. Without a rest an answer of 57 ms takes 66 after one of the server's.
 """
 STARTER = ROOT / "resources" / "starter"
 FIRST = "Tell me all about Hearth and where it keeps its chats. " * 24
@@ -76,10 +78,14 @@ TEMPERATURES = (0.0, 0.7)
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer of Hearth's beside one of the server's: ratios of speeds, and what was drawn.
+    """An answer of Hearth's beside one of the server's: ratios of speeds, and the drawn tokens.
 
-    rates: tokens a second. cpu_s: processor time for each token. evaluated: tokens of the prompt.
-    same: tokens before the first that differs, of the `tokens` that both have.
+    Attributes:
+        rates: Tokens a second.
+        cpu_s: Processor time per token.
+        evaluated: Evaluated tokens of the prompt.
+        same: Tokens before the first difference.
+        tokens: Tokens that both have.
     """
 
     decode: float
@@ -97,7 +103,12 @@ class Turn:
 
 @dataclass(frozen=True)
 class Answer:
-    """One of Hearth's. wall_s, cpu_s: of the whole call, from the messages to the last event."""
+    """An answer of Hearth's.
+
+    Attributes:
+        wall_s: The time of the whole call, from the messages to the last event.
+        cpu_s: The processor time of the whole call.
+    """
 
     text: str
     done: Done
@@ -106,7 +117,7 @@ class Answer:
 
 
 class Chat:
-    """A conversation that Hearth and the server have side by side."""
+    """A chat that Hearth and the server have side by side."""
 
     def __init__(self, engine: LlamaCppEngine, server: LlamaServer, title: str) -> None:
         self._loaded = engine.chat_model
@@ -119,8 +130,8 @@ class Chat:
         """Answer the last message in `count` tokens, and write the next one."""
         request = replace(request, messages=self._messages, max_tokens=count, chat=self._title)
         prompt = self._loaded.prompter.write(request).tokens
-        # After unequal answers each goes on from its own, which is what its cache has. Where the
-        # template does not leave an answer as it was, both get what it makes of Hearth's.
+        # After different answers each continues from its own, which is in its cache. If the
+        # template changes an earlier answer, both get its version of Hearth's.
         theirs = prompt
         if prompt[: len(self._ours)] == self._ours:
             theirs = [*self._theirs, *prompt[len(self._ours) :]]
@@ -155,7 +166,11 @@ class Chat:
 
 
 def _compare(answer: Answer, drawn: Sequence[int], served: Served) -> Turn:
-    """Raises RuntimeError where an answer is too short to have a speed."""
+    """Compare two answers.
+
+    Raises:
+        RuntimeError: An answer is too short to have a speed.
+    """
     done = answer.done
     steps = done.usage.completion_tokens - (done.finish_reason == "length")
     if min(steps, served.steps) < 1:
@@ -180,7 +195,7 @@ def _compare(answer: Answer, drawn: Sequence[int], served: Served) -> Turn:
 
 @dataclass(frozen=True)
 class Case:
-    """What is compared: Hearth's switch, and tokens that the server drafts ahead."""
+    """A comparison: Hearth's switch, and the number of tokens that the server drafts."""
 
     mtp: MtpMode
     depth: int | None
@@ -195,7 +210,7 @@ class Case:
 
 
 def measure(options: argparse.Namespace, plan: LlamaPlan) -> bool:
-    """Print the figures of one model; False if it misses the bar."""
+    """Print the figures of one model; return False if it misses the bar."""
     with ExitStack() as stack:
         engine = stack.enter_context(closing(LlamaCppEngine()))
         report = engine.load(plan, lambda _: None, CancelToken())
@@ -228,7 +243,7 @@ def _rounds(
     count: int,
     tokens: int,
 ) -> dict[Case, list[tuple[Turn, Turn]]]:
-    """The cold and the warm turn of `count` chats of each case, after one that warms up."""
+    """Return the cold and the warm turn of `count` chats of each case, after one to warm up."""
     turns: dict[Case, list[tuple[Turn, Turn]]] = {case: [] for case in cases}
     for number in range(count + 1):
         for case in cases:
@@ -288,7 +303,7 @@ def _drafts(turns: Sequence[Turn]) -> str:
 
 
 class _Pair(argparse.Action):
-    """--model begins a pair, --drafter completes it."""
+    """Begins a pair at --model, and completes it at --drafter."""
 
     def __call__(
         self,
@@ -319,7 +334,7 @@ def main() -> int:
     parser.add_argument("--own-libraries", action="store_true")
     parser.set_defaults(pairs=[])
     options = parser.parse_args()
-    # So that the servers end with this process when it is told to.
+    # The servers then end with this process when it is told to end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     pairs = options.pairs or [(STARTER / "starter.gguf", STARTER / "starter-mtp.gguf")]
     plan = LlamaPlan(STARTER, options.context, options.threads, options.threads)

@@ -1,10 +1,10 @@
-"""How near the estimate of a model's speed is to the real one, on this computer.
+"""The estimate of a model's speed beside the real one, on this computer.
 
 python tests/bench/speed.py FILE.gguf... [--threads N] [--rounds N]
 
-For each model: the bandwidth as Hearth measures it, the tokens a second that Hearth would promise
-from it and from the file's size, what the engine really writes, and the first by the second.
-Rounds of both take turns, and the best of each counts.
+For each model it prints the bandwidth that Hearth measures, the tokens a second that Hearth
+estimates from it and from the file's size, the engine's real tokens a second, and the ratio of
+these two. Rounds of both take turns, and the best of each counts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def both(path: Path, threads: int, rounds: int) -> tuple[float, float]:
-    """Bytes a second, and tokens a second."""
+    """Return bytes a second and tokens a second."""
     engine = LlamaCppEngine()
     rate = speed = 0.0
     try:

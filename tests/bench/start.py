@@ -1,21 +1,22 @@
-"""How long Hearth takes to a usable window, and what it holds, beside an empty window of Qt.
+"""The time until Hearth's window is usable, and its memory, beside an empty window of Qt.
 
 python tests/bench/start.py [--rounds N] [--chats N] [--bundle PATH]
 
-With --bundle, the program of a package is held against this checkout instead: nothing is put into
-either, and the first painting is what Qt itself logs of it, so that both are timed in the same
-way. Exits with 1 above 1.3.
+With --bundle, the program of a package is compared with this checkout instead: neither is filled
+with chats, and the first painting is the one that Qt itself logs, so that both are timed in the
+same way. It exits with 1 above 1.3.
 
-Otherwise both are started as processes of their own, in turns; the first turn compiles Python's
-sources and does not count, for a Hearth that was started before has them compiled. Time runs from
-the start of the process to the first painting: of the empty window, and of Hearth's field for
-messages, with its chats beside it. Only these two widgets are watched: a filter on the whole
-application would weigh on the side that has more widgets.
-Memory is looked at two seconds later: what the system shows for the process (resident), with Qt's
-libraries on both sides, and of that what is the process's own. Times and resident memory count, as
-medians of the ratios of neighbouring runs. What both compute until then is told beside it: it
-varies less where others use the computer. Exits with 1 above 2.2 in time or 1.7 in memory. Run it
-under a display, or with QT_QPA_PLATFORM=offscreen.
+Otherwise both are started as separate processes, in turns; the first turn compiles Python's sources
+and does not count, as a Hearth that was started before has them compiled. Time runs from the start
+of the process to the first painting: of the empty window, and of Hearth's field for messages, with
+its chats beside it. Only these two widgets are watched: a filter on the whole application would
+slow down the side with more widgets.
+
+Memory is measured two seconds later: the resident memory of the process, with Qt's libraries on
+both sides, and the process's own part of it. Times and resident memory count, as medians of the
+ratios of neighbouring runs. The processor time until then is printed too, as it varies less on a
+shared computer. It exits with 1 above 2.2 in time or 1.7 in memory. Run it under a display, or with
+QT_QPA_PLATFORM=offscreen.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 BAR, MEMORY_BAR, BUNDLE_BAR = 2.2, 1.7, 1.3
 PAINTED = "qt.widgets.painting: Flushing"
-"""What Qt logs when it has painted a window for the first time."""
+"""Qt's log line after the first painting of a window."""
 _WATCH = """
 import os, sys, time
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -101,9 +102,13 @@ main()
 
 @dataclass(frozen=True)
 class Start:
-    """Seconds to the first painting, and bytes of memory two seconds later.
+    """The figures of a start.
 
-    computed: seconds of the processor until that painting.
+    Attributes:
+        seconds: The time to the first painting.
+        computed: The processor time until then, in seconds.
+        resident: The resident memory two seconds later, in bytes.
+        own: The process's own part of it.
     """
 
     seconds: float
@@ -113,8 +118,13 @@ class Start:
 
 
 def start(code: str, compiled: Path) -> Start:
-    """compiled: where Python keeps what it has compiled, also if the shell forbids it elsewhere."""
-    # Where there is no display, the words of a terminal's chat would begin.
+    """Start a program and return its figures.
+
+    Args:
+        code: The code of the program.
+        compiled: The folder for Python's compiled files, even if the shell forbids them elsewhere.
+    """
+    # Without a display, the terminal's chat would begin.
     environment = {"DISPLAY": ":none", **os.environ, "PYTHONPYCACHEPREFIX": str(compiled)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     began = perf_counter()
@@ -134,7 +144,7 @@ def start(code: str, compiled: Path) -> Start:
 
 
 def painted_after(command: list[str], settings: dict[str, str]) -> float:
-    """Start a Hearth and return the seconds until its window is painted; then end it."""
+    """Start a Hearth, return the seconds until its window is painted, and end it."""
     environment = {
         "DISPLAY": ":none",
         **os.environ,
@@ -158,8 +168,8 @@ def painted_after(command: list[str], settings: dict[str, str]) -> float:
 
 
 def compare_bundle(program: Path, folder: Path, compiled: Path, rounds: int) -> int:
-    """Time the window of a package beside this checkout's, in turns; returns the exit status."""
-    # A user's checkout has its byte code beside it; this one's may not be written there.
+    """Time the window of a package beside this checkout's, in turns; return the exit status."""
+    # A user's checkout has its byte code beside it; this one may not allow writing it there.
     ours = {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONPATH": str(ROOT)}
     words = ["--data-dir", str(folder)]
     checkout = [sys.executable, "-m", "app", *words]
@@ -177,7 +187,7 @@ def compare_bundle(program: Path, folder: Path, compiled: Path, rounds: int) -> 
 
 
 def fill(folder: Path, count: int) -> None:
-    """A data folder with so many chats."""
+    """Make a data folder with this many chats."""
     from app.base.db import Database
     from app.chats.history.store.chats import ChatStore
 

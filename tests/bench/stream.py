@@ -1,15 +1,15 @@
-"""What streaming markdown costs beside inserting the same text as plain text.
+"""The cost of streaming markdown beside inserting the same text as plain text.
 
     python tests/bench/stream.py [--tokens 4000] [--rate 200] [--text mixed|maths|code|list|table]
                                  [--rounds 5] [--each]
 
-The text comes at --rate tokens a second, in the batches in which the app hands it to the window.
+The text comes at --rate tokens a second, in the batches in which the app passes it to the window.
 Plain text is inserted batch by batch, into the same kind of widget, in the same scrolled page, as
-tall as its content. The markdown is drawn when the view's own pace says so, or with every batch
-(--each). Time is counted and not waited for. Rounds alternate, so that a busy computer slows both.
-The time is that of the window's thread, with layout and painting. The goal is a ratio of 2 or less.
-Formulas are set as pictures only after the end, on another thread: they are not part of it. Run it
-with a display or with QT_QPA_PLATFORM=offscreen.
+tall as its content. The markdown is drawn at the view's own pace, or with every batch (--each).
+Time is computed, not waited for. Rounds alternate, so that a busy computer slows both. The time is
+that of the window's thread, with layout and painting. The goal is a ratio of 2 or less. Formulas
+are drawn only after the end, on another thread, and do not count. Run it with a display or with
+QT_QPA_PLATFORM=offscreen.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from app.settings.values.fields import Settings
 _BATCH_S = BATCH_MS / 1000
 _SIZE = 15
 _CHARACTERS = 4
-"""In a token, about."""
+"""The usual length of a token."""
 
 _MIXED = """## A section
 
@@ -85,7 +85,7 @@ _TEXTS = {
 _STARTS = {"code": "```python\n", "table": "| one | two | three |\n|---|---|---|\n"}
 
 Insert = Callable[[str], float]
-"""Draws a text that was added; returns the seconds until more is drawn."""
+"""Draws added text; returns the seconds until more is drawn."""
 
 
 def main() -> None:
@@ -119,9 +119,15 @@ def main() -> None:
 
 
 def stream(make: Callable[[QVBoxLayout], Insert], text: str, rate: float) -> tuple[float, int]:
-    """Seconds of this thread for drawing a text that comes so fast, and how often it was drawn.
+    """Draw a text that arrives at a steady rate.
 
-    rate: characters a second.
+    Args:
+        make: Makes the widget that draws.
+        text: The text.
+        rate: Characters a second.
+
+    Returns:
+        The seconds of this thread, and how often it was drawn.
     """
     area = QScrollArea()
     area.setWidgetResizable(True)

@@ -1,9 +1,9 @@
-"""What it costs a turn that a stranger's chat template runs in a process of its own.
+"""The cost for a turn of running a foreign chat template in a separate process.
 
 python tests/bench/template.py [--rounds N]
 
 The same conversations, of 2 to 400 messages, are rendered by a ChatML template in this process and
-in one of its own, in turn. Exits with 1 if a turn of a conversation of up to 100,000 characters
+in a separate one, in turn. It exits with 1 if a turn of a conversation of up to 100,000 characters
 costs more than 2 ms more.
 """
 

@@ -1,13 +1,13 @@
-"""How a chat of 2,000 messages feels: opening it, and an answer of 200 tokens a second in it.
+"""The delays in a chat of 2,000 messages: opening it, and an answer at 200 tokens a second.
 
     python tests/bench/window_chat.py [--messages 2000] [--tokens 2000] [--rate 200] [--rounds 7]
 
-Opening is from the call to the painting of the newest message, and the memory is what the process
-has grown by once a run of its messages is live. Then a scripted engine answers in that chat at
---rate tokens a second, while a timer is due every 5 ms: a gap is how much later it came. On a busy
-computer that is somebody else's doing as well, so the same is measured of an empty event loop of
-the same length before, and the longest time that the window's own thread computed between two
-ticks stands beside it. Exits with 1 above 150 ms, 15 MB, 16 ms (99th percentile) or 50 ms (most).
+Opening lasts from the call to the painting of the newest message, and the memory is the growth of
+the process after a run of its messages is live. Then a scripted engine answers in that chat at
+--rate tokens a second, while a timer is due every 5 ms: a gap is its delay. On a busy computer
+other programs cause gaps too, so they are also measured in an empty event loop of the same length
+before, and the longest time that the window's own thread computed between two ticks is printed too.
+It exits with 1 above 150 ms, 15 MB, 16 ms (99th percentile) or 50 ms (most).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def point(number: int) -> int:
 
 
 class Painted(QObject):
-    """Ends a loop when a widget was painted."""
+    """A filter that ends a loop after a widget was painted."""
 
     def __init__(self, widget: QObject, loop: QEventLoop) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Painted(QObject):
 
 
 def fill(chats: ChatStore, messages: int) -> str:
-    """A chat of so many messages; returns its id."""
+    """Make a chat with this many messages; return its id."""
     chat_id: str | None = None
     facts = AnswerFacts("starter", "scripted", completion_tokens=60, context=4096)
     for number in range(messages // 2):
@@ -85,7 +85,7 @@ def fill(chats: ChatStore, messages: int) -> str:
 
 
 def opening(window: MainWindow, chat_id: str) -> float:
-    """Seconds until the newest message is painted."""
+    """Return the seconds until the newest message is painted."""
     loop = QEventLoop()
     window.open_chat(None)
     rest(loop, 0.3)
@@ -102,7 +102,7 @@ def opening(window: MainWindow, chat_id: str) -> float:
 
 
 def streaming(window: MainWindow, chat_id: str) -> tuple[Gaps, Gaps]:
-    """Of an idle event loop, and while the answer is written."""
+    """Return the gaps of an idle event loop, and those while the answer is written."""
     generation = window.presenters.generation
     loop = QEventLoop()
     idle = Gaps()
@@ -144,8 +144,8 @@ def main() -> int:
         window.show()
         loop = QEventLoop()
         rest(loop, 3.0)
-        gc.freeze()  # as a start of Hearth does
-        opening(window, small)  # what any chat needs is there then
+        gc.freeze()  # like a start of Hearth
+        opening(window, small)  # then everything that any chat needs is loaded
         before = psutil.Process().memory_info().rss
         first = opening(window, chat_id)
         grown = psutil.Process().memory_info().rss - before

@@ -1,11 +1,11 @@
-"""How long the window's event loop stands still while an answer streams at full speed.
+"""The pauses of the window's event loop while an answer streams at full speed.
 
     python tests/bench/window_stall.py [--engine real|scripted] [--tokens 4000]
                                        [--text mixed|code|list] [--rate 1500]
 
-A timer is due every 5 ms; a gap is how much later than that it came. `real` is the starter model,
-asked again and again until it has written that many tokens; `scripted` says one long markdown text
-at --rate tokens per second. Run it under a display or with QT_QPA_PLATFORM=offscreen.
+A timer is due every 5 ms; a gap is its delay. `real` is the starter model, asked again and again
+until it has written that many tokens; `scripted` writes one long markdown text at --rate tokens per
+second. Run it under a display or with QT_QPA_PLATFORM=offscreen.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class Pieces(Sequence[str]):
 
 
 class Gaps:
-    """Notes how late each tick is, and how long this thread computed before it, while it is on.
+    """A recorder of each tick's delay, and of this thread's processor time before it, while on.
 
-    On a busy computer a long gap with little computing is somebody else's.
+    On a busy computer a long gap with little processor time is caused by other programs.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class Gaps:
         self._timer.stop()
 
     def percentile(self, share: float) -> float:
-        """In milliseconds."""
+        """Return a percentile in milliseconds."""
         ordered = sorted(self.seen)
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 

@@ -1,4 +1,4 @@
-"""The `hearth` command, in this process or in one of its own, on the real starter model."""
+"""The `hearth` command, in this process or in a separate one, on the real starter model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Hearth = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def environment(data_dir: Path) -> dict[str, str]:
-    """No display, and the data folder of the test."""
+    """Return variables without a display, and with the data folder of the test."""
     kept = {name: value for name, value in os.environ.items() if name not in DISPLAYS}
     return kept | {"HEARTH_DATA_DIR": str(data_dir), "PYTHONUNBUFFERED": "1"}
 
@@ -33,9 +33,9 @@ def hearth(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Hearth:
-    """Runs `hearth` with these words and this text on its standard input.
+    """Return a function that runs `hearth` with words, and with a text on its standard input.
 
-    In this process: to start one takes many times as long as most commands do.
+    It runs in this process, as starting one takes many times as long as most commands.
     """
     for name in DISPLAYS:
         monkeypatch.delenv(name, raising=False)
@@ -58,7 +58,7 @@ def hearth(
 
 @pytest.fixture
 def process(data_dir: Path) -> Hearth:
-    """Runs `hearth` as a process of its own."""
+    """Return a function that runs `hearth` as a separate process."""
 
     def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -77,5 +77,5 @@ def process(data_dir: Path) -> Hearth:
 
 
 def value(result: subprocess.CompletedProcess[str]) -> Any:
-    """The one JSON value on standard output."""
+    """Return the only JSON value on standard output."""
     return json.loads(result.stdout)

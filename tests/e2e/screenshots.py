@@ -1,7 +1,7 @@
 """Make the screenshots of the real window: `python tests/e2e/screenshots.py [FOLDER] [PAGE…]`.
 
-All pages that `looks/pages.py` knows, on made chats and models, light and dark, wide and narrow,
-and, without a folder, those of the README and the guides. QT_SCALE_FACTOR=2 makes them for a fine
+It takes all pages of `looks/pages.py`, on made chats and models, light and dark, wide and narrow;
+without a folder, those of the README and the guides. QT_SCALE_FACTOR=2 makes them for a fine
 screen. Under Xvfb or on a desktop they look as they do there; QT_QPA_PLATFORM=offscreen needs
 nothing installed.
 """
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _wanted(page: Page) -> list[tuple[View, str]]:
-    """In which views a page is wanted, and under which names."""
+    """Return the views in which a page is wanted, with the names of their files."""
     if not sys.argv[1:]:
         return [(view, name) for name, (its, view) in IN_README.items() if its == page.name]
     if sys.argv[2:] and page.name not in sys.argv[2:]:
@@ -55,7 +55,7 @@ def _wanted(page: Page) -> list[tuple[View, str]]:
 
 
 def _without_downloads(house: House) -> None:
-    """The strip about them is no part of what these pictures are to show."""
+    """Cancel the downloads, as these pictures are not about them."""
     for download in house.hearth.downloads.downloads():
         house.hearth.downloads.cancel(download.id)
     house.presenters.downloads.look()
@@ -63,14 +63,14 @@ def _without_downloads(house: House) -> None:
 
 
 def _hide_the_users(data: Path) -> None:
-    """Nothing of what is on this computer is in the pictures."""
+    """Hide the user's own models and folders from the pictures."""
     os.environ["HF_HUB_CACHE"] = str(data / "hub")
     os.environ["OLLAMA_MODELS"] = str(data / "ollama")
     os.environ["HOME"] = str(data)
 
 
 def save(widget: QWidget, path: Path) -> None:
-    """Packed as well as PNG can be, so that the file is small."""
+    """Save a picture with PNG's best compression, so that the file is small."""
     widget.grab().toImage().save(str(path), None, 0)
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
 

@@ -1,4 +1,4 @@
-"""Hearth starts whatever has become of its settings, and says so, in terminal and window."""
+"""Hearth starts with damaged settings, and reports the damage, in terminal and window."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from app.base.folder import DataFolder
 from tests.e2e.conftest import ROOT, Hearth, value
 
-# Opens the window offscreen on one folder after the other, tells the toasts and dialogs in it, and
-# closes it. One process for them all, as most of a start goes by before there is a window.
+# Opens the window offscreen on one folder after the other, prints its toasts and dialogs, and
+# closes it. One process opens all, as most of a start happens before there is a window.
 _PROGRAM = """
 import json, sys
 from PySide6.QtCore import QTimer
@@ -58,14 +58,19 @@ for folder in sys.argv[1:]:
 
 @dataclass(frozen=True)
 class Seen:
-    """Of a start of the window: its exit status, and what it has said in toasts and dialogs."""
+    """The exit status of a start of the window, and its toasts and dialogs."""
 
     status: int
     said: list[str]
 
 
 def in_window(folders: Iterable[Path], before: str = "") -> list[Seen]:
-    """What is seen on each folder. before: Python to carry out first."""
+    """Start the window on each folder; return what it showed.
+
+    Args:
+        folders: The folders.
+        before: Python code to run first.
+    """
     ended = subprocess.run(
         [sys.executable, "-c", _PROGRAM.format(before=before), *map(str, folders)],
         cwd=ROOT,
@@ -88,13 +93,13 @@ DAMAGED: dict[str, bytes | None] = {
     "number": b'{"zoom": NaN}',
     "folder": None,
 }
-"""What stands in the file; None where a folder stands in its place."""
+"""The content of the file; None for a folder in its place."""
 CUT_OFF = b'{"offline": tru'
-"""That this Hearth was to stay offline can no longer be read, and is assumed."""
+"""The setting to stay offline can no longer be read, and is assumed to be on."""
 
 
 def damage(data_dir: Path, content: bytes | None) -> Path:
-    """Make a data folder with such settings; returns their file."""
+    """Make a data folder with such settings; return their file."""
     DataFolder(data_dir).prepare()
     path = data_dir / "settings.json"
     if content is None:

@@ -1,7 +1,7 @@
-"""The guide's examination: questions it was never trained on, answered by the shipped model.
+"""The guide's examination: questions outside its training, answered by the shipped model.
 
-An answer counts only if it is the right one to the letter, so it is well formed too. The two sets
-of questions are described in resources/starter/README.md.
+An answer counts only if it is right to the letter, so it is also well formed. The two sets of
+questions are described in resources/starter/README.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Ask = Callable[[str], str]
 
 
 def intents() -> dict[str, dict[str, Any]]:
-    """All intents by name."""
+    """Return all intents by name."""
     texts = [path.read_text("utf-8") for path in sorted((MAKE / "intents").glob("*.toml"))]
     return {intent["name"]: intent for text in texts for intent in tomllib.loads(text)["intent"]}
 
@@ -38,13 +38,13 @@ def hard_questions() -> list[Question]:
 
 
 def all_questions() -> list[Question]:
-    """All questions of the examination."""
+    """Return all questions of the examination."""
     asked = tomllib.loads((MAKE / "examination.toml").read_text("utf-8"))["questions"]
     return [(name, text) for name, texts in asked.items() for text in texts]
 
 
 def examination() -> list[Question]:
-    """The questions of the examination that no training question equals."""
+    """Return the questions of the examination that equal no training question."""
     trained = {plain(text) for intent in intents().values() for text in intent["phrasings"]}
     return [(name, text) for name, text in all_questions() if plain(text) not in trained]
 
@@ -55,7 +55,7 @@ def plain(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    """Asks the shipped model, each question once."""
+    """Return a function that asks the shipped model, each question once."""
     engine = LlamaCppEngine()
     plan = LlamaPlan(STARTER, context=1024, threads=1, batch_threads=1)
     engine.load(plan, lambda _: None, CancelToken())
@@ -71,7 +71,7 @@ def ask() -> Iterator[Ask]:
 
 
 def written() -> dict[str, str]:
-    """The answer of each intent."""
+    """Return the answer of each intent."""
     return {name: intent["answer"].strip() for name, intent in intents().items()}
 
 
@@ -92,7 +92,7 @@ def test_the_examination(ask: Ask) -> None:
 
 @pytest.mark.timeout(600)
 def test_the_guide_knows_every_answer_as_it_is_written(ask: Ask) -> None:
-    """An answer that was changed is only what the guide says once the model is made again."""
+    """A changed answer is known to the guide only after the model is made again."""
     answers = written()
     unknown = set(answers)
     for name, text in all_questions():
@@ -104,5 +104,5 @@ def test_the_guide_knows_every_answer_as_it_is_written(ask: Ask) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.timeout(600)
 def test_the_hard_questions(ask: Ask) -> None:
-    """Every fifth: all of them take a minute, and `make.py` counts them for the figures."""
+    """All of them take a minute, so every fifth is asked; `make.py` counts all for the figures."""
     assert share_right(ask, hard_questions()[::5]) >= 0.75

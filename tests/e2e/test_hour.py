@@ -1,4 +1,4 @@
-"""An hour of use leaves in the window what is in the database, and everything in its place."""
+"""After an hour of use the window shows the database's contents, and everything is in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk without room, and a folder that may not be written to: what is there can still be had."""
+"""A full disk, and a folder without write permission: the existing data stays usable."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def unmount(place: Path) -> None:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk of its own."""
+    """Mount a small disk for the test."""
     place = tmp_path / "disk"
     place.mkdir()
     try:
@@ -76,7 +76,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def data_dir(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With twenty chats, which have been read for the search."""
+    """Make a data folder with twenty chats, which have been indexed for the search."""
     folder = DataFolder(disk / "data")
     monkeypatch.setenv("HEARTH_DATA_DIR", str(folder.root))
     app = open_app(folder)

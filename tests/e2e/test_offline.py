@@ -1,9 +1,9 @@
-"""Whole sessions watched from outside: nothing leaves this computer that nobody has asked for.
+"""Whole sessions watched from outside: nothing leaves this computer without a request for it.
 
-So it is with --offline, whatever is asked, and in the usual mode as long as nothing is asked that
-has to leave.
+That holds with --offline for any request, and in the usual mode for all requests that do not need a
+connection.
 
-An audit hook inside Python sees what Python code connects to, and strace, where it is installed,
+An audit hook inside Python sees the connections of Python code, and strace, if it is installed,
 every system call of Hearth, its libraries and its child processes.
 """
 
@@ -81,7 +81,7 @@ QTimer.singleShot(0, begin)
 sys.exit(window.open_window(DataFolder.default(), "--offline" in sys.argv, LaunchRequest()))
 """
 
-# A datagram socket is only given its address by this: no packet is sent.
+# Connecting a datagram socket only sets its address: no packet is sent.
 _OUTSIDE = """
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", 9))
@@ -92,7 +92,7 @@ Watched = Callable[..., tuple["subprocess.CompletedProcess[str]", list[str]]]
 
 @pytest.fixture
 def watched(strace: list[str], data_dir: Path, tmp_path: Path) -> Watched:
-    """Runs a program with these words; returns how it ended and what of its talk went outside."""
+    """Return a function that runs a program; it returns the result and the outside connections."""
     calls, addresses = tmp_path / "calls.txt", tmp_path / "addresses.txt"
 
     def run(
@@ -123,7 +123,7 @@ def watched(strace: list[str], data_dir: Path, tmp_path: Path) -> Watched:
 
 @pytest.fixture(scope="module")
 def strace() -> list[str]:
-    """The words before the file for its calls; none where it cannot watch another process."""
+    """Return the words before the file for the calls; empty if it cannot watch another process."""
     command = ["strace", "-f", "-e", f"trace={TALKING}", "-o"]
     if shutil.which("strace") is None:
         return []
@@ -132,7 +132,7 @@ def strace() -> list[str]:
 
 
 def seen_by_strace(talk: str) -> list[str]:
-    """The calls that went elsewhere than to this computer, or to whom it asks for names."""
+    """Return the calls that went elsewhere than to this computer or its name server."""
     return [line for line in talk.splitlines() if not _stays(line)]
 
 
@@ -152,7 +152,7 @@ def _stays(call: str) -> bool:
 
 
 def seen_by_audit(talk: str) -> list[str]:
-    """The addresses that are neither of this computer nor a path or a kernel's."""
+    """Return the addresses that are not of this computer, nor a path or the kernel's."""
     address = r"(?:127\.[\d.]+|::1)"
     path = r"b?['\"][/\\x@]"
     netlink = r"\(\d+, \d+\)"
@@ -161,6 +161,12 @@ def seen_by_audit(talk: str) -> list[str]:
 
 
 MODES = pytest.mark.parametrize("mode", [("--offline",), ()], ids=["offline", "usual"])
+FEW_MODES = pytest.mark.parametrize(
+    "mode",
+    [pytest.param(("--offline",), marks=pytest.mark.exhaustive), ()],
+    ids=["offline", "usual"],
+)
+"""Without `--all` the usual mode alone, in which more could leave."""
 
 
 COMMANDS = (
@@ -172,20 +178,20 @@ COMMANDS = (
 
 @MODES
 def test_no_command_talks_to_anybody(watched: Watched, mode: tuple[str, ...]) -> None:
-    """One process runs them all: to start one takes longer than most commands."""
+    """One process runs them all, as starting one takes longer than most commands."""
     commands = [[*mode, *command.split()] for command in COMMANDS]
     result, outside = watched(_COMMANDS, json.dumps(commands))
     assert result.returncode == 0, result.stderr
     assert outside == []
 
 
-@MODES
+@FEW_MODES
 def test_a_recommendation_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
     _, outside = watched(_COMMAND, *mode, "recommend")
     assert outside == []
 
 
-@MODES
+@FEW_MODES
 def test_a_chat_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
     given = "Hello\nWhat is a token?\n/model\n/chats\n/again\n"
     result, outside = watched(_COMMAND, "chat", *mode, given=given)
@@ -193,9 +199,9 @@ def test_a_chat_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None
     assert outside == []
 
 
-@MODES
+@FEW_MODES
 def test_the_window_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> None:
-    """A question, its answer, and a walk through the pages of models, connections and settings."""
+    """It asks a question, and visits the pages of models, connections and settings."""
     result, outside = watched(_WINDOW, *mode)
     assert result.returncode == 0, result.stderr
     offline, seen = result.stdout.split()
@@ -205,7 +211,7 @@ def test_the_window_talks_to_nobody(watched: Watched, mode: tuple[str, ...]) -> 
 
 
 def test_what_is_asked_for_is_seen_to_leave(watched: Watched) -> None:
-    """Else the usual mode would have nothing to show for it."""
+    """Otherwise the usual mode would prove nothing."""
     _, outside = watched(_COMMAND, "models", "search", "gemma", "--json")
     assert outside
 
@@ -231,7 +237,7 @@ def test_an_offender_is_seen_by_each_watcher(watched: Watched, strace: list[str]
 
 
 def ipv4(address: str, port: int) -> str:
-    """As strace writes it."""
+    """Return a call as strace writes it."""
     where = f'sin_port=htons({port}), sin_addr=inet_addr("{address}")'
     return f"connect(3, {{sa_family=AF_INET, {where}}}, 16) = 0"
 

@@ -1,4 +1,4 @@
-"""What Hearth writes is for its owner's eyes alone, on a computer with other accounts."""
+"""Hearth's files are private to their owner on a computer with several accounts."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ for words in json.loads(sys.argv[1]):
 
 
 def run_several(data_dir: Path, *commands: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    """One process for several commands of the terminal."""
+    """Run several commands of the terminal in one process."""
     return run(data_dir, "-c", _SEVERAL, json.dumps(commands))
 
 
 def run(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Nothing is kept from others by the user's own umask."""
+    """Run Hearth with a umask that hides nothing from others."""
     done = subprocess.run(
         [sys.executable, *words],
         capture_output=True,
@@ -124,7 +124,7 @@ def test_what_was_left_open_is_closed_at_the_next_start(data_dir: Path, tmp_path
     outside.chmod(0o755)
     (outside / "shown.txt").chmod(0o644)
     run(data_dir, "-m", "app", "chats", "list")
-    # Nobody else can enter the folder; in it, the files of others stay as they are.
+    # Nobody else can enter the folder; inside it, foreign files keep their permissions.
     assert [it.rpartition("/")[2] for it in open_to_others(data_dir)] == [
         "anything.else -rw-rw-rw-"
     ]

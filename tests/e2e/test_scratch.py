@@ -1,4 +1,4 @@
-"""A scratch chat in a real window on the real starter model, killed or closed: nothing is left."""
+"""A scratch chat in a real window on the real starter model leaves nothing when it ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ASKED, WRITTEN = "xylotropolis", "quibberish"
 
-# Asks in a scratch chat or in an ordinary one, writes a draft behind it, and says when both are
+# Asks in a scratch chat or in an ordinary one, writes a draft after it, and prints when both are
 # done. With "close" on standard input it closes as a user does.
 _PROGRAM = """
 import sys
@@ -64,9 +64,13 @@ sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
 
 
 class Running:
-    """One window; what it wrote to disk is under `data` and `temporary`.
+    """A running window, whose files are under `data` and `temporary`.
 
-    stays_ms: how long it goes on with an answer and a draft before it is ready to be ended.
+    Args:
+        kind: The kind of the chat.
+        data: The data folder.
+        temporary: The folder for temporary files.
+        stays_ms: How long it continues with an answer and a draft before it is ready to be ended.
     """
 
     def __init__(self, kind: str, data: Path, temporary: Path, stays_ms: int) -> None:
@@ -83,7 +87,7 @@ class Running:
         self.answer = ""
 
     def wait(self) -> None:
-        """Until it has an answer and a draft."""
+        """Wait until it has an answer and a draft."""
         assert self.process.stdout is not None
         state, _, self.answer = self.process.stdout.readline().strip().partition(" ")
         assert state == "complete"
@@ -98,7 +102,7 @@ class Running:
         assert self.process.returncode == 0
 
     def files_with(self, words: str) -> list[str]:
-        """The files that hold these words, in whatever they are written."""
+        """Return the files that contain these words, in any encoding."""
         spelt = [words.encode(coding) for coding in ("utf-8", "utf-16-le", "utf-16-be")]
         return [
             path.name
@@ -110,7 +114,7 @@ class Running:
 
     @property
     def states(self) -> list[str]:
-        """KV caches on disk: they hold a chat as tokens, which no search for words finds."""
+        """The KV caches on disk: they hold a chat as tokens, which no search for words finds."""
         return [path.name for path in (self.folders[0] / "states").rglob("*") if path.is_file()]
 
 
@@ -133,7 +137,7 @@ def start(
 def test_a_scratch_chat_leaves_nothing_when_it_is_killed(
     run: list[Running], data_dir: Path, tmp_path: Path
 ) -> None:
-    # Drafts are written and chats are read for the search while the window stands.
+    # Drafts are written and chats are read for the search while the window is open.
     window = start(run, "scratch", data_dir, tmp_path, stays_ms=1500)
     assert window.files_with(ASKED) == []
     window.kill()

@@ -1,4 +1,4 @@
-"""What a start of the window loads: no heavy library before something is asked for."""
+"""A start of the window loads no heavy library before it is needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ELSEWHERE = {
     "app.exchange.pages.import_dialog", "app.models.pages.models_page",
     "app.settings.pages.settings_dialog",
 }  # fmt: skip
-"""Of Hearth's own, what is shown or used when the user goes there."""
+"""Hearth's own modules for things that are shown or used when the user goes there."""
 IDLE_MS = 2000
 
 _PROGRAM = """
@@ -71,8 +71,10 @@ sys.exit(window.open_window(DataFolder.default(), False, LaunchRequest()))
 
 
 def test_nothing_heavy_is_loaded_before_it_is_needed(data_dir: Path) -> None:
-    """By somebody who has chatted before: a first start looks for what suits this computer, and
-    reads the header of the model, whose facts are remembered from then on.
+    """The user has chatted before.
+
+    A first start looks for a suitable model and reads its header, whose facts are remembered from
+    then on.
     """
     opened = open_data(DataFolder.default())
     opened.chats.ask(None, "What can you do?")

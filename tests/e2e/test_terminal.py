@@ -1,6 +1,6 @@
 """The contract of the terminal: names, JSON and exit codes, on the real model.
 
-What only a process shows is shown by one: its streams, its words as bytes, its end and its signals.
+Tests of streams, bytes, ends and signals use a process, as only a process shows them.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def test_an_engine_that_is_not_here_says_why(hearth: Hearth) -> None:
 
 
 def broken_models(folder: Path) -> dict[str, tuple[Path, str]]:
-    """Files that are no chat model, and the code of the error that each must end in."""
+    """Return files that are no chat model, and the code of the error for each."""
     whole = STARTER.read_bytes()
     contents = {
         "empty": (b"", "model_not_gguf"),
@@ -345,7 +345,7 @@ def test_ctrl_c_keeps_what_was_answered(hearth: Hearth, data_dir: Path, tmp_path
 
 
 def ramble(hearth: Hearth, folder: Path) -> None:
-    """Choose a model of random weights, which goes on until its context is full."""
+    """Choose a model with random weights, which continues until its context is full."""
     model = write_random_llama(folder / "rambler.gguf", Size(6, 256, 4, 2, 512))
     hearth("models", "import", str(model))
     for name, setting in {"model": "rambler", "temperature": 0}.items():

@@ -1,4 +1,4 @@
-"""Nothing that the window says is left in English: a language of brackets shows what would be."""
+"""No text of the window stays in English: a language of brackets shows every gap."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ctrl Shift Alt Enter Return Esc Del Backspace Space PgUp PgDown Home End Left Ri
 Linux Eight-core processor python llama gpt2 Gemma LFM Qwen gemma apache mit ada bea guide
 near team
 """.split()
-"""Words that are the same in every language, and keys, which Qt spells in the window's own."""
+"""Words that are the same in every language, and keys, which Qt spells in its own language."""
 
 
 ASKED = (
@@ -45,20 +45,20 @@ ASKED = (
     "Download it again, or choose another model.", "The disk has 12 GB free.",
     "vLLM takes 24 GB while it is made.", "Free 12 GB, or move Hearth’s data",
 )  # fmt: skip
-"""What is asked and answered while the pages are shown."""
+"""Questions and answers on the pages."""
 
 FILES = (
     contents.REPORT, contents.NOTES, contents.PHOTO, contents.LEASE, contents.SCAN, "lease.md",
     contents.COLLECTION, contents.TERM, contents.FOLDER,
 )  # fmt: skip
-"""Names that the user's files, folders and collections have, and a heading of one."""
+"""Names of the user's files, folders and collections, and a heading."""
 
 _BEGIN = 24
-"""Characters by which a text is known, also where it is cut off."""
+"""The number of characters by which a text is recognised, even if it is cut off."""
 
 
 class Bracketed:
-    """A catalogue that puts each text with a translation in brackets."""
+    """A catalogue that puts each translated text into brackets."""
 
     def __init__(self, known: frozenset[str]) -> None:
         self._known = known
@@ -81,7 +81,7 @@ def bracketed(qapp: QApplication) -> Iterator[None]:
 
 
 def outside(text: str) -> str:
-    """What stands outside of all brackets."""
+    """Return the text outside all brackets."""
     depth, found = 0, []
     for character in text:
         depth += (character == OPEN) - (character == CLOSE)
@@ -90,7 +90,7 @@ def outside(text: str) -> str:
 
 
 def theirs() -> list[str]:
-    """Patterns of what is not Hearth's to translate: the words of its user, the longest first."""
+    """Return patterns of the user's own words, which are not translated, the longest first."""
     texts: list[str] = [contents.RICH, contents.REASONING, *contents.TITLES, *ASKED]
     texts += [contents.FILES_ASKED, contents.PASTED, contents.OTHER_COLLECTION, contents.LEASE_TEXT]
     texts += re.findall("“[^”]+”", contents.CITED)
@@ -112,7 +112,7 @@ class OfGuides:
         self._lines |= {found.snippet for found in guides.search(SEARCHED)}
 
     def taken_from(self, text: str) -> str:
-        """Only whole titles and whole lines count: what the page itself says is left."""
+        """Remove whole titles and whole lines; the page's own words stay."""
         for line in self._lines:
             text = text.replace(line, " ")
         return "" if text.strip(" :") in self._titles else text

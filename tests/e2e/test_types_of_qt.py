@@ -1,4 +1,4 @@
-"""In the whole life of a window no thread but its own has PySide make a type."""
+"""Only the thread of the window makes PySide types, in the whole life of a window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.e2e.conftest import ROOT, environment
 
-# What stands for a module of PySide is asked by PySide itself too.
+# PySide itself also uses the stand-ins of its modules.
 _PROGRAM = """
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""How an answer of the real engine reaches the window: in batches, drawn once each."""
+"""An answer of the real engine reaches the window in batches, each drawn once."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from resources.translations.make.extract import ROOT, marked_in, texts
 _COMMANDS = re.compile(r"`|\bhearth [a-z]|(?<![\w-])--[a-z]")
 _TERMINAL = re.compile(r"/commands[/.]|^app/cli/|^app/kit/terminal/")
 _OF_WINDOWS = re.compile(r"“(wsl|sudo apt) [^”]*”")
-"""What nobody but the user can do, for which Windows and its Linux have no button."""
+"""Commands that only the user can run, as Windows and its Linux have no button for them."""
 
 
 def terminal_texts() -> Iterator[str]:
-    """Return the sentences that an error has for people who type commands."""
+    """Yield the sentences of errors for people who type commands."""
     for folder in ("app", "engines"):
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""Requests to an engine, and what came of them, for tests."""
+"""Requests to an engine for tests, and helpers that read its events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GREEDY = Sampling(temperature=0.0)
 
 
 def ask(*texts: str, system: str = "", **options: object) -> ChatRequest:
-    """A request from texts of user and assistant in turn; greedy, if nothing else is said."""
+    """Return a request from texts of user and assistant in turn, greedy by default."""
     messages = [Message("system", system)] if system else []
     for number, text in enumerate(texts):
         messages.append(Message("assistant" if number % 2 else "user", text))

@@ -1,4 +1,4 @@
-"""Checkpoints for tests: as large as they say, and otherwise holes."""
+"""Checkpoints for tests: sparse files of the size that they claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QWEN2_AUDIO: dict[str, Any] = {
         "intermediate_size": 11_008,
     },
 }  # fmt: skip
-"""One that hears; it leaves out what is usual in its language model."""
+"""A model that hears. It leaves the usual values of its language model out."""
 
 QWEN3: dict[str, Any] = {
     "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 6,
@@ -67,7 +67,7 @@ SPECULATOR: dict[str, Any] = {
         "verifier": {"architectures": ["Qwen3ForCausalLM"], "name_or_path": "Qwen/Qwen3-8B"},
     },
 }  # fmt: skip
-"""An Eagle-3 drafter in the layout of the library “speculators”, as the Hub has them."""
+"""An Eagle-3 drafter in the layout of the library “speculators”, as on the Hub."""
 SPECULATOR_TENSORS = {
     "fc.weight": [64, 192],
     "layers.0.self_attn.q_proj.weight": [64, 128],
@@ -88,7 +88,15 @@ def write_checkpoint(
     size: int = 0,
     name: str = "model.safetensors",
 ) -> Path:
-    """tensors: shapes by name, of bfloat16. size: bytes of the file, at least what is in it."""
+    """Write a checkpoint.
+
+    Args:
+        folder: Its folder.
+        config: The content of its config.json.
+        tensors: The shapes of its tensors by name; their type is bfloat16.
+        size: The size of the file in bytes, if it is larger than its content.
+        name: The name of the file.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     header: dict[str, Any] = {}

@@ -1,14 +1,15 @@
-"""What every engine does, as tests: derive a class from `EngineContract` and give it an engine.
+"""Tests that every engine passes: derive a class from `EngineContract` and give it an engine.
 
-class TestMyEngine(EngineContract):
-    @pytest.fixture
-    def engine(self) -> Iterator[LoadingEngine[Plan]]: ...     # nothing loaded; closed afterwards
+    class TestMyEngine(EngineContract):
+        @pytest.fixture
+        def engine(self) -> Iterator[LoadingEngine[Plan]]: ...   # nothing loaded; closed afterwards
 
-    @pytest.fixture
-    def plan(self) -> Plan: ...               # a small model that ends its answers
+        @pytest.fixture
+        def plan(self) -> Plan: ...   # a small model that ends its answers
 
-What an engine cannot know or do by its nature is an attribute of the class, false or None; fixtures
-without a value here (`foreign`, `reasoned`, `tooled`, `broken`) leave their test out.
+An ability that an engine lacks by its nature is an attribute of the class, false or None; fixtures
+without a value here (`foreign`, `reasoned`, `tooled`, `broken`) skip their test, and without
+`in_parts` the engine need not say how far it has read a prompt.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from engines.types import (
     MediaKind,
     Medium,
     MtpReport,
+    PromptProgress,
     PromptReady,
     ReasoningDelta,
     Sampling,
@@ -55,49 +57,54 @@ Plan = Any
 
 
 class EngineContract(EventContract):
-    """The fixtures `engine` and `plan` come from the class that derives from this one."""
+    """The tests; the deriving class has the fixtures `engine` and `plan`."""
 
     tells_model = True
-    """It knows parameters and bytes of what it has loaded."""
+    """True if it knows the parameters and the size in bytes of its loaded model."""
 
     repeats_seeds = True
-    """The same seed gives the same answer."""
+    """True if the same seed gives the same answer."""
 
     counts_cached = True
-    """It says how many tokens of the prompt needed no evaluation, to the token."""
+    """True if it reports exactly how many tokens of the prompt it found in its cache."""
 
     continues = True
-    """A begun answer goes on where it ended."""
+    """True if it can continue an answer."""
 
     counts_exactly = True
-    """What is measured beforehand is what the prompt has, to the token."""
+    """True if it measures exactly as many tokens as the prompt has."""
 
     refuses_media = False
-    """It says so itself where its model takes no pictures or no sounds."""
+    """True if it refuses pictures or sounds itself when its model takes none."""
 
     answers_at_once = 1
-    """More than one: it may be asked while it answers."""
+    """The number of simultaneous answers; above one, it can be called while it answers."""
 
     after_cancel = 2
-    """Events that may follow a cancel: one step that was on its way, and Done."""
+    """The events that may follow a cancel: one step under way, and Done."""
 
     has_worker = False
-    """A process of its own computes."""
+    """True if it computes in a separate process."""
 
     elsewhere = False
-    """It computes outside this system."""
+    """True if it computes outside this system."""
 
     cached_again = True
-    """Measuring between two prompts leaves what was cached for them."""
+    """True if measuring between two prompts leaves their cache as it was."""
 
     def several(self, plan: Plan) -> Plan:
-        """The plan for as many answers at once as the engine gives."""
+        """Return the plan for as many simultaneous answers as the engine gives."""
         return replace(plan, parallel=self.answers_at_once)
 
     @pytest.fixture
     def missing(self, plan: Plan, tmp_path: Path) -> Plan:
-        """A plan for a model that is not there."""
+        """Return a plan for a model that does not exist."""
         return replace(plan, model=tmp_path / "no-such.gguf")
+
+    @pytest.fixture
+    def in_parts(self, plan: Plan) -> Plan | None:
+        """A plan by which the engine reads 200 tokens in parts; None if it does not tell them."""
+        return None
 
     @pytest.fixture
     def loaded(self, engine: LoadingEngine[Plan], plan: Plan) -> Iterator[LoadingEngine[Plan]]:
@@ -153,6 +160,24 @@ class EngineContract(EventContract):
         assert done.timing.ttft_s > 0
         assert done.timing.decode_tok_s > 0
 
+    def test_it_says_how_far_it_has_read_a_long_prompt(
+        self, engine: LoadingEngine[Plan], plan: Plan, in_parts: Plan | None
+    ) -> None:
+        """Reading can take minutes, and then nothing else shows that the engine is at work."""
+        engine.load(in_parts or plan, lambda _: None, CancelToken())
+        events = run(engine, ask("many words " * 100))
+        ready = events[0]
+        assert isinstance(ready, PromptReady)
+        progress = [event for event in events if isinstance(event, PromptProgress)]
+        assert events[1 : 1 + len(progress)] == progress, "all of it before the first word"
+        assert {event.prompt_tokens for event in progress} <= {ready.prompt_tokens}
+        counts = [ready.cached_tokens, *(event.read_tokens for event in progress)]
+        assert counts == sorted(set(counts))
+        assert counts[-1] < ready.prompt_tokens
+        assert all(event.left_s is None or event.left_s > 0 for event in progress)
+        assert len(progress) > 1 or in_parts is None
+        engine.close()
+
     def test_greedy_answers_are_the_same_every_time(self, loaded: LoadingEngine[Plan]) -> None:
         request = ask("What is Hearth?")
         first = answer(loaded, request)
@@ -164,7 +189,7 @@ class EngineContract(EventContract):
             pytest.skip("this engine takes a seed as a wish")
         hot = Sampling(temperature=3.0, top_k=0, top_p=1.0, min_p=0.0)
         # From the same state of the cache: evaluated in another batch size, the last bits of the
-        # logits differ, and a near tie may fall the other way.
+        # logits differ, and a near tie may be decided differently.
         answer(loaded, ask("Tell me something.", sampling=hot, max_tokens=1))
         events = run(loaded, ask("Tell me something.", sampling=hot))
         again = replace(hot, seed=done_of(events).seed)

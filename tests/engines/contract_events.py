@@ -1,4 +1,4 @@
-"""What every engine does with cancels, errors, reasoning, tools and letters; see `contract`."""
+"""Tests of every engine's cancels, errors, reasoning, tools and letters; see `contract`."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from tests.support.waiting import until
 
 
 class EventContract:
-    """Part of `EngineContract`, which has the fixture `loaded`."""
+    """The part of `EngineContract` about events; it needs the fixture `loaded`."""
 
     cancel_s = 10.0
-    """Seconds within which a cancel ends an answer, however busy the computer is."""
+    """Seconds within which a cancel ends an answer, even on a busy computer."""
 
     @pytest.fixture
     def foreign(self) -> tuple[ChatRequest, str] | None:
-        """A request, and its answer, of letters that take several bytes each."""
+        """Return a request, and its answer in letters of several bytes each."""
         return None
 
     @pytest.fixture
     def reasoned(self) -> ChatRequest | None:
-        """A request to which the loaded model reasons before it answers."""
+        """Return a request for which the loaded model reasons before it answers."""
         return None
 
     @pytest.fixture
     def tooled(self) -> ChatRequest | None:
-        """A request to which the loaded model asks for the tool that it is offered."""
+        """Return a request for which the loaded model calls the offered tool."""
         return None
 
     @pytest.fixture
     def broken(self, loaded: Engine) -> Callable[[], None] | None:
-        """Makes the answer that is being written fail."""
+        """Return a function that makes the current answer fail."""
         return None
 
     @pytest.fixture
     def at_work(self, loaded: Engine) -> Callable[[], bool]:
-        """Whether whatever computes is still computing an answer."""
+        """Return a function that tells if an answer is still being computed."""
         return lambda: False
 
     def test_a_cancel_ends_the_work(self, loaded: Engine, at_work: Callable[[], bool]) -> None:
@@ -67,7 +67,7 @@ class EventContract:
                 seen.append(event)
                 if isinstance(event, TextDelta):
                     begun.set()
-                    # However quick the engine is, the cancel comes in the middle of its answer.
+                    # The cancel comes in the middle of the answer, even if the engine is fast.
                     cancel.wait(60)
 
         writer = threading.Thread(target=write)

@@ -1,4 +1,4 @@
-"""Dialects in this process, for what a template means; and the processes of all others."""
+"""Dialects in this process, for tests of a template's meaning, and the processes of the others."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def in_process(
 
 
 def template_processes() -> list[psutil.Process]:
-    """The processes that run a template for this one."""
+    """Return the processes that run a template for this one."""
     return [it for it in psutil.Process().children() if "template_child" in _command(it)]
 
 
 def wait_for_rendering(process: psutil.Process) -> None:
-    """Wait until a process of a template computes."""
+    """Wait until a template's process computes."""
     before = process.cpu_times().user
     until(lambda: process.cpu_times().user > before + 0.05)
 

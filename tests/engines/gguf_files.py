@@ -1,4 +1,4 @@
-"""Makes GGUF model files of any shape for tests. Their weights are zeros in a sparse file."""
+"""Make GGUF model files of any shape for tests: sparse files, whose weights are zeros."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _at(value: object, layer: int) -> int:
 
 
 def llama_tensors(values: Values) -> dict[str, list[int]]:
-    """Shapes with the fastest dimension last, as numpy and the gguf package write them."""
+    """Return shapes with the fastest dimension last, as numpy and the gguf package write them."""
     width = _at(values["embedding_length"], 0)
     vocab = _at(values["vocab_size"], 0)
     shapes = {"token_embd.weight": [vocab, width], "output_norm.weight": [width]}
@@ -177,7 +177,7 @@ def gemma3_tensors(values: Values) -> dict[str, list[int]]:
 
 
 def qwen35_tensors(values: Values) -> dict[str, list[int]]:
-    """Three recurrent layers before each with attention, and the prediction layer at the end."""
+    """Return three recurrent layers before each one with attention, and a prediction layer last."""
     width = _at(values["embedding_length"], 0)
     count = _at(values["block_count"], 0)
     state = _at(values["ssm.state_size"], 0)
@@ -223,10 +223,19 @@ def write_gguf(
     matrix: Type = Type.F16,
     exact: Container[str] = (),
 ) -> Path:
-    """Write a file; `values` get the architecture's prefix, `general` none.
+    """Write a file.
 
-    Matrices are of type `matrix`, vectors and what is named in `exact` F32. Values of None are
+    Matrices have the type `matrix`; vectors and the tensors in `exact` are F32. Values of None are
     left out.
+
+    Args:
+        path: The file to write.
+        architecture: Its architecture.
+        values: Values whose names get the architecture as a prefix.
+        tensors: Shapes by name.
+        general: Values whose names get no prefix.
+        matrix: The type of matrices.
+        exact: The names of matrices in F32.
     """
     writer = gguf.GGUFWriter(None, architecture)
     prefixed = {f"{architecture}.{key}": value for key, value in values.items()}
@@ -289,7 +298,7 @@ def write_qwen35(path: Path, matrix: Type = Type.F32) -> Path:
 
 
 def assistant_tensors(values: Values) -> dict[str, list[int]]:
-    """The drafter of a Gemma 4: queries only, for the keys and values are its target's."""
+    """Return the tensors of a Gemma 4's drafter: queries only, as it uses the target's cache."""
     width = _at(values["embedding_length"], 0)
     target = _at(values["embedding_length_out"], 0)
     pattern = values["attention.sliding_window_pattern"]
@@ -323,13 +332,13 @@ def assistant_tensors(values: Values) -> dict[str, list[int]]:
 
 
 def write_assistant(path: Path, matrix: Type = Type.F16, **changes: object) -> Path:
-    """The drafter that belongs to what `write_gemma4` writes."""
+    """Write the drafter for the model of `write_gemma4`."""
     values = {**ASSISTANT} | {key.replace("__", "."): value for key, value in changes.items()}
     return write_gguf(path, "gemma4-assistant", values, assistant_tensors(values), matrix=matrix)
 
 
 def lfm2_tensors(values: Values) -> dict[str, list[int]]:
-    """Short convolutions, and attention in every third layer."""
+    """Return tensors with short convolutions, and attention in every third layer."""
     width = _at(values["embedding_length"], 0)
     shapes = llama_tensors(values)
     shapes["token_embd_norm.weight"] = shapes.pop("output_norm.weight")

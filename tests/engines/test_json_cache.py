@@ -1,4 +1,4 @@
-"""What is kept in a small file comes back; no file and no disk can make more of it than a loss."""
+"""Values kept in a small file come back; a bad file or disk only loses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = {"one": {"a": 1.5}, "two": None}
 
 @contextmanager
 def room_for(size: int) -> Iterator[None]:
-    """No file can grow over so many bytes, as on a disk that is nearly full."""
+    """Limit the size of files, like a disk that is nearly full."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))

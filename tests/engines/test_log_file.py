@@ -1,4 +1,4 @@
-"""A log that cannot be written: no word of it, and no end of what goes on."""
+"""A log that cannot be written causes no message and stops nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the first bytes of pictures and sounds say, and what they cannot make anybody believe."""
+"""Facts in the first bytes of pictures and sounds, and claims that are not believed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders for their owner alone: made so, and made so again."""
+"""Files and folders that only their owner can read, new ones and existing ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 
 @pytest.fixture(autouse=True)
 def generous() -> Iterator[None]:
-    """A umask that takes nothing from anybody."""
+    """Set a umask that takes no permission away."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -42,7 +42,7 @@ def test_a_folder_and_those_above_it_are_private(tmp_path: Path) -> None:
 
 
 class HeldFile(type(Path())):  # type: ignore[misc]
-    """A file that somebody has open for a while, as Windows sees it."""
+    """A file that another program has open for a while, as on Windows."""
 
     held = 3
 

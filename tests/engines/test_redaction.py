@@ -1,4 +1,4 @@
-"""A key that somebody else says back is replaced, in whatever form it comes."""
+"""A key in foreign text is replaced, in every form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engines can run."""
+"""The list of engines that can run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ordinary files are opened, and nothing that would be waited for."""
+"""Ordinary files are opened, and nothing that would block."""
 
 from __future__ import annotations
 

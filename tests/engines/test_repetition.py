@@ -1,4 +1,4 @@
-"""An answer that turns in circles is ended; one that only looks like it is not."""
+"""An answer that repeats itself is ended; one that only looks like it is not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REQUEST = ChatRequest((Message("user", "Go on."),))
 
 
 def found_after(text: str, piece: int = 5) -> int | None:
-    """How many characters had come when it was noticed; None if it never was."""
+    """Return how many characters had come when it was noticed; None if it never was."""
     watch = RepetitionWatch()
     for at in range(0, len(text), piece):
         if watch.feed(text[at : at + piece]):
@@ -86,7 +86,7 @@ def test_code_that_never_ends_is_ended_at_last() -> None:
 
 
 def endless(kind: type[TextDelta | ReasoningDelta], seen: list[int]):  # type: ignore[no-untyped-def]
-    """What an engine does: it writes until it is cancelled, and tells the end."""
+    """Return a chat like an engine's: it writes until it is cancelled, and reports the end."""
 
     def chat(request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         try:

@@ -1,4 +1,4 @@
-"""Characters and stop strings, however the pieces are cut."""
+"""Characters and stop strings, wherever the pieces are cut."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STOPS = st.lists(st.text("abc", min_size=1, max_size=4), max_size=3)
 
 
 def cut(text: str | bytes, sizes: list[int]) -> list[str | bytes]:
-    """`text` in pieces of these sizes, and the rest in one."""
+    """Return `text` in pieces of these sizes, and the rest in one."""
     pieces = []
     for size in sizes:
         pieces.append(text[:size])

@@ -27,7 +27,12 @@ ALIGNMENT = 32
 
 @dataclass
 class Value:
-    """kind: the number of its type. data: as it stands in the file, behind that number."""
+    """A value of a file.
+
+    Attributes:
+        kind: The number of its type.
+        data: Its bytes in the file, after that number.
+    """
 
     key: bytes
     kind: int
@@ -36,7 +41,11 @@ class Value:
 
 @dataclass
 class Tensor:
-    """offset None: where the tensor comes to lie when the file is put together."""
+    """A tensor of a file.
+
+    Attributes:
+        offset: Its offset; None for its place when the file is put together.
+    """
 
     name: bytes
     shape: tuple[int, ...]
@@ -47,7 +56,12 @@ class Tensor:
 
 @dataclass
 class Parts:
-    """tensor_count, value_count None: as many as there are."""
+    """The parts of a file.
+
+    Attributes:
+        tensor_count: The stated number of tensors; None for the real one.
+        value_count: The stated number of values; None for the real one.
+    """
 
     values: list[Value]
     tensors: list[Tensor]
@@ -88,7 +102,7 @@ def list_of_texts(texts: list[bytes]) -> bytes:
 
 
 def take_apart(data: bytes) -> Parts:
-    """For files as the gguf package writes them: valid, version 3, aligned to 32 bytes."""
+    """Take a file apart as the gguf package writes it: valid, version 3, aligned to 32 bytes."""
     at = 8
     tensor_count, value_count = struct.unpack_from("<QQ", data, at)
     at += 16

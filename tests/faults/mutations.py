@@ -1,6 +1,6 @@
-"""Ways to damage a model file: each takes its parts and its bytes, and gives the bytes of a fault.
+"""Ways to damage a model file: each takes its parts and its bytes, and returns faulty bytes.
 
-The same seed damages in the same way.
+The same seed causes the same damage.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Mutation = Callable[[Random, bytes, Parts], bytes]
 
 
 def _at_byte(random: Random, data: bytes, parts: Parts) -> int:
-    """Mostly in the header, where the structure is."""
+    """Return a position, mostly in the header, where the structure is."""
     return random.randrange(parts.header_bytes if random.random() < 0.8 else len(data))
 
 
@@ -76,7 +76,7 @@ def truncate(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_number(random: Random, data: bytes, parts: Parts) -> bytes:
-    """One number of a value or of its list becomes an unlikely one."""
+    """Replace a number of a value or of its list by an unlikely one."""
     changed = parts.copy()
     value = random.choice([value for value in changed.values if _numbers(value)])
     kind, start = (value.kind, 0) if value.kind != ARRAY else (value.data[0], 12)
@@ -88,7 +88,7 @@ def change_number(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_shape(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A number of the architecture itself: layers, heads, lengths, experts, state."""
+    """Change a number of the architecture itself: layers, heads, lengths, experts, state."""
     changed = parts.copy()
     of_shape = [v for v in changed.values if v.kind in {4, 5, 6, 10} and b"general" not in v.key]
     for value in random.sample(of_shape, random.choice((1, 1, 2))):
@@ -99,7 +99,7 @@ def change_shape(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_type(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A value of another type: number for text, list for number, and so on."""
+    """Give a value another type: number for text, list for number, and so on."""
     changed = parts.copy()
     value = random.choice(changed.values)
     value.kind, value.data = _any_value(random)
@@ -107,7 +107,7 @@ def change_type(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_list(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A list that is shorter than it should be, or empty, or of another type."""
+    """Make a list too short, empty, or of another type."""
     changed = parts.copy()
     lists = [value for value in changed.values if value.kind == ARRAY]
     value = random.choice(lists or changed.values)
@@ -119,7 +119,7 @@ def change_list(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def lie_about_length(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A text or a list says that it is longer or shorter than it is."""
+    """Make a text or a list claim a wrong length."""
     changed = parts.copy()
     value = random.choice([value for value in changed.values if value.kind in {STRING, ARRAY}])
     at = 0 if value.kind == STRING else 4
@@ -136,7 +136,7 @@ def change_text(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_words(random: Random, data: bytes, parts: Parts) -> bytes:
-    """Texts of a list: tokens, or merges of two tokens."""
+    """Change texts of a list: tokens, or merges of two tokens."""
     changed = parts.copy()
     lists = [value for value in changed.values if is_list_of_texts(value)]
     value = random.choice(lists)
@@ -149,7 +149,7 @@ def change_words(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_template(random: Random, data: bytes, parts: Parts) -> bytes:
-    """The chat template: cut, with rubbish in it, or a program that does something else."""
+    """Change the chat template: cut it, insert rubbish, or replace it by another program."""
     changed = parts.copy()
     value = next((v for v in changed.values if v.key.endswith(b"chat_template")), None)
     if value is None:
@@ -165,7 +165,7 @@ def change_template(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_values(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A value is missing, there twice, under a wrong name, or one that nobody asked for."""
+    """Remove a value, duplicate it, rename it, or add one that is not needed."""
     changed = parts.copy()
     at = random.randrange(len(changed.values))
     what = random.randrange(4)
@@ -198,7 +198,7 @@ def change_counts(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def reshape_tensor(random: Random, data: bytes, parts: Parts) -> bytes:
-    """Another shape, and as much data as it needs."""
+    """Change a tensor's shape, with as much data as it needs."""
     changed = parts.copy()
     tensor = random.choice(changed.tensors)
     shape = list(tensor.shape)
@@ -217,7 +217,7 @@ def reshape_tensor(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def retype_tensor(random: Random, data: bytes, parts: Parts) -> bytes:
-    """Another type, and as much data as it needs."""
+    """Change the type of tensors, with as much data as they need."""
     changed = parts.copy()
     for tensor in random.sample(changed.tensors, random.choice((1, 1, 3))):
         _fit(tensor, tensor.shape, random.choice(TENSOR_KINDS))
@@ -225,7 +225,7 @@ def retype_tensor(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def lie_about_tensor(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A type, a dimension or an offset that does not go with the data."""
+    """Give a tensor a type, a dimension or an offset that does not match its data."""
     changed = parts.copy()
     tensor = random.choice(changed.tensors)
     what = random.randrange(3)
@@ -241,7 +241,7 @@ def lie_about_tensor(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def change_tensors(random: Random, data: bytes, parts: Parts) -> bytes:
-    """A tensor is missing, there twice, renamed, or two of them have changed places."""
+    """Remove a tensor, duplicate it, rename it, or swap two of them."""
     changed = parts.copy()
     one, other = random.choice(changed.tensors), random.choice(changed.tensors)
     what = random.randrange(5)
@@ -259,7 +259,7 @@ def change_tensors(random: Random, data: bytes, parts: Parts) -> bytes:
 
 
 def poison_data(random: Random, data: bytes, parts: Parts) -> bytes:
-    """Values that are no numbers, or noise, in the data of some tensors."""
+    """Put values that are no numbers, or noise, into the data of some tensors."""
     changed = parts.copy()
     for tensor in random.sample(changed.tensors, random.choice((1, 1, 3))):
         count = len(tensor.data)
@@ -299,7 +299,7 @@ MUTATIONS: dict[Mutation, int] = {
     change_tensors: 3,
     poison_data: 4,
 }
-"""How often each is taken, in proportion."""
+"""How often each is chosen, in proportion."""
 
 _OTHER_KEYS = tuple(
     key.encode()
@@ -319,7 +319,13 @@ _OTHER_KEYS = tuple(
 
 
 def mutate(random: Random, data: bytes, parts: Parts | None = None) -> tuple[str, bytes]:
-    """A damaged copy of `data`, and in a word how. parts: of `data`, if they are at hand."""
+    """Return the kind of damage and a damaged copy of `data`.
+
+    Args:
+        random: The source of chance.
+        data: The bytes of the file.
+        parts: Its parts, if they are at hand.
+    """
     parts = parts or take_apart(data)
     mutation = random.choices(list(MUTATIONS), list(MUTATIONS.values()))[0]
     return mutation.__name__, mutation(random, data, parts)
@@ -330,7 +336,7 @@ def _architecture(parts: Parts) -> bytes:
 
 
 def _numbers(value: Value) -> bool:
-    """Whether there is a number in it to change."""
+    """Return whether a value contains a number to change."""
     if value.kind == ARRAY:
         return value.data[0] in SCALARS and len(value.data) > 12
     return value.kind in SCALARS
@@ -357,7 +363,7 @@ def _fit(tensor: Tensor, shape: tuple[int, ...], kind: int) -> None:
     tensor.shape, tensor.kind = shape, kind
     try:
         size = size_of(shape, kind)
-    except KeyError:  # a type that there is not
+    except KeyError:  # a type that does not exist
         return
     repeats = -(-size // max(1, len(tensor.data)))
     tensor.data = (tensor.data * repeats)[:size]

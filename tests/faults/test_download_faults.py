@@ -1,7 +1,7 @@
-"""Everything that can go wrong on the way from the Hub, for a download into the cache.
+"""All faults on the way from the Hub, for a download into the cache.
 
 Each fault ends with the right bytes, or with an error in three parts and nothing that any tool
-takes for a file; and the next try, with nothing wrong, goes on to the right bytes.
+takes for a file; and the next attempt, without faults, continues to the right bytes.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ TOKEN = "hf_test"
 CONTENT = Made(400_000, seed=3, head=GGUF_START)
 DATA = CONTENT.read(0, CONTENT.size)
 SCHEDULES = 40
-"""For each way that files come; others for each."""
+"""The number for each way in which files come, different ones for each."""
 SEED = 20_261_121
 
 
 @dataclass
 class Trial:
-    """A hub, and a cache to download into; the ledger has every connection between them."""
+    """A hub, and a cache to download into; the log has every connection between them."""
 
     hub: TestHub
     gate: Gate
@@ -96,11 +96,11 @@ class Trial:
 
     @property
     def sent(self) -> list[Request]:
-        """The requests that were for the file's bytes themselves."""
+        """The requests for the file's bytes themselves."""
         return self.hub.cdn_requests or self.hub.requests
 
     def require_right(self, path: Path) -> None:
-        """The bytes are the file's, Hearth and others find them, and nothing else lies there."""
+        """Check that the bytes are right, that all tools find them, and nothing else."""
         assert path.read_bytes() == DATA
         found = hf_hub_download(REPO, MODEL, cache_dir=self.root, local_files_only=True)
         assert Path(found).read_bytes() == DATA
@@ -110,14 +110,14 @@ class Trial:
         assert [path.name for path in (self.root / BLOBS).iterdir()] == [self.item.file.sha256]
 
     def require_nothing_listed(self) -> None:
-        """Neither Hearth nor another tool takes what has come so far for a file."""
+        """Check that neither Hearth nor another tool takes the received part for a file."""
         assert scan_hub(self.root).models == []
         assert sum(repo.nb_files for repo in scan_cache_dir(self.root).repos) == 0
         assert not list(self.root.rglob("*.gguf"))
         assert not list(self.root.rglob(str(self.item.file.sha256)))
 
     def require_honest_connections(self) -> None:
-        """The token went to the Hub only, and each request is in the ledger."""
+        """Check that only the Hub got the token, and that each request is in the log."""
         assert all(request.authorization is None for request in self.hub.cdn_requests)
         answered = [it for it in self.connections if it.result.isdigit()]
         assert len(answered) <= len(self.hub.requests) + len(self.hub.cdn_requests)
@@ -129,7 +129,7 @@ class Trial:
 def trial(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Trial]:
-    """Files come from the Hub itself, or from a second server that it redirects to."""
+    """Yield a trial with files from the Hub itself, or from a second server behind a redirect."""
     connections: list[LoggedConnection] = []
     gate = Gate(connections.append, lambda: False)
     with TestHub(cdn=request.param) as hub:
@@ -142,7 +142,7 @@ def trial(
 
 
 def time_for(faults: list[Fault]) -> float:
-    """Seconds to wait for the next byte: few only where none comes, least where none ever does."""
+    """Return the time limit for the next byte: short for a stall, shortest for a lasting one."""
     stalls = [fault for fault in faults if isinstance(fault, Stall)]
     if not stalls:
         return 60.0
@@ -260,7 +260,7 @@ def test_a_wrong_answer_costs_nothing_of_what_came(trial: Trial, fault: Fault) -
 
 
 def test_another_etag_of_the_same_bytes_changes_nothing(trial: Trial) -> None:
-    """A mirror may name the same bytes otherwise from one request to the next."""
+    """A mirror may name the same bytes differently from one request to the next."""
     trial.hub.fault(Drop(after=100_000), OtherEtag(etag='"mirror"', times=None))
     trial.require_right(trial.fetch())
 
@@ -325,7 +325,7 @@ def test_a_cancel_ends_a_stall_and_keeps_what_came(trial: Trial) -> None:
 
 
 def any_fault(random: Random) -> Fault:
-    """One fault that passes; where it is, and how often it is met, is up to chance."""
+    """Return a passing fault; its place, and how often it is met, are random."""
     after, times = random.randrange(-1, len(DATA)), random.randint(1, 3)
     off = random.choice([-5_000, -1, 1, 5_000])
     kinds: list[Callable[[], Fault]] = [
@@ -369,5 +369,5 @@ def test_any_sequence_of_faults_ends_well_or_clearly(
     for each in told:
         require_three_parts(each)
     trial.require_honest_connections()
-    # else the schedules would be too kind, or too hard, to show anything
+    # otherwise the schedules would be too mild, or too hard, to prove anything
     assert SCHEDULES / 10 < len(told) < SCHEDULES * 9 / 10

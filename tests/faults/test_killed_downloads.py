@@ -1,4 +1,4 @@
-"""Downloads whose process is killed at random moments: the next goes on, to the right bytes."""
+"""Downloads whose process is killed at random moments: the next one gets the right bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def hearth(*words: str) -> subprocess.Popen[str]:
 
 
 def downloads(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """What the queue holds, as the terminal lists it."""
+    """Return the downloads of the queue, as the terminal lists them."""
     capsys.readouterr()
     assert main(["downloads", "list", "--json"]) == 0
     listed: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
@@ -49,7 +49,7 @@ def downloads(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 
 def wait_for_one_more(asked: list[Request], before: int, process: subprocess.Popen[str]) -> None:
-    """Wait for a further request, or for the end of the process that would make it."""
+    """Wait for another request, or for the end of the process that would make it."""
     until(lambda: len(asked) > before or process.poll() is not None)
 
 
@@ -68,8 +68,8 @@ def test_a_killed_download_goes_on(
         hub.add(REPO, FILES)
         seen = 0
         for number in range(KILLS if exhaustive else FEW_KILLS):
-            # From its first question on, and from its first byte on: the one may be long before
-            # the other on a busy computer.
+            # From its first request on, and from its first byte on: on a busy computer, one may be
+            # long before the other.
             asked = hub.cdn_requests if number % 2 else hub.requests
             before = len(asked)
             process = hearth(*PULL, "--limit", "2")

@@ -1,7 +1,7 @@
 """Thousands of damaged model files: each ends in a clear error or a working load, never worse.
 
-What ends the process that tries a file is what the probe refuses in the app. There are few of
-those, because the guards know most; the test prints them, so that the next guard can be written.
+The probe of the app refuses the files that end the process that tries them. There are few, because
+the guards know most faults; the test prints them, so that the next guard can be written.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tests.faults.victims import Victim, victims
 
 FILES = 2016
 SAMPLE = 200
-"""How many of these files are tried without `--all`."""
+"""The number of these files that are tried without `--all`."""
 SEED = 20_261_121
 MOST_DEATHS = 0.01
-"""Of all files: of those whose header makes sense, some must still be left for the probe."""
+"""The largest share of files that may end the process; a few must still be left for the probe."""
 
 
 def damage(victim: Victim, count: int, folder: Path) -> Outcomes:
@@ -81,7 +81,7 @@ def test_no_damaged_file_does_harm(
 
 
 def refuse(file: Path, chosen: list[Victim]) -> None:
-    """The app's own probe, which is a process for each file, refuses it as well."""
+    """Check that the app's own probe, which is a process for each file, refuses it as well."""
     plan = next(v.plan(file) for v in chosen if v.name == file.parent.name)
     with pytest.raises(EngineError) as caught:
         Probe().require_safe(plan, CancelToken())

@@ -1,6 +1,6 @@
-"""A whole queue of downloads over a bad network: all arrive, and none is listed before it is whole.
+"""A whole queue of downloads over a bad network: all arrive, and none is listed too early.
 
-The faults, and when a download is paused or the queue is closed, are up to chance.
+The faults, and the moments when a download is paused or the queue is closed, are random.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def path(repo: int, part: int) -> str:
 
 
 def bad_network(random: Random) -> list[Fault]:
-    """Faults that pass, for all files, in any order."""
+    """Return passing faults, for all files, in any order."""
     faults: list[Fault] = []
     for repo in range(REPOS):
         for part in range(PARTS):
@@ -83,7 +83,7 @@ def bad_network(random: Random) -> list[Fault]:
 
 
 class Household:
-    """A database, a cache, and one run of the app after the other over them."""
+    """A database, a cache, and one run of the app after another over them."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "cache"
@@ -113,7 +113,7 @@ class Household:
             database.close()
 
     def _look(self) -> None:
-        """At every change: what is listed as a model is whole."""
+        """Check at every change that each listed model is complete."""
         for model in scan_hub(self.root).models:
             if any(file.stat().st_size != BYTES for file in model.files):
                 self.listed_early.append(model.name)

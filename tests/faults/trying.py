@@ -1,4 +1,4 @@
-"""Gives damaged files to a worker, counts what becomes of them, and replaces a worker that dies."""
+"""Give damaged files to a worker, count the outcomes, and replace a worker that dies."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ from tests.support.paths import ROOT
 
 @dataclass
 class Outcomes:
-    """loaded: came through. header, library: errors by code. deaths: files by cause.
+    """The outcomes of damaged files.
 
-    crashes: files on which Python ended, and not llama.cpp.
+    Attributes:
+        loaded: The number of files that loaded.
+        header: Errors of the header, by code.
+        library: Errors of the library, by code.
+        deaths: The files that ended the worker, by cause.
     """
 
     loaded: int = 0
@@ -67,7 +71,7 @@ class Outcomes:
 
 
 class Worker:
-    """Tries one plan after the other. Use it in a `with`."""
+    """A process that tries one plan after another. Use it in a `with`."""
 
     def __init__(self, folder: Path) -> None:
         self._errors = folder / "stderr"
@@ -85,7 +89,7 @@ class Worker:
         self._end()
 
     def attempt(self, plan: LlamaPlan) -> Cause | str | None:
-        """Why it ended the worker, the code of an error, or None for a plan that works."""
+        """Try a plan; return the cause of the worker's end, the code of an error, or None."""
         child = self._child = self._child or self._start()
         assert child.stdin
         assert child.stdout
@@ -123,9 +127,10 @@ class Worker:
 
 
 def attempt(worker: Worker, plan: LlamaPlan, damaged: Path, outcomes: Outcomes) -> bool:
-    """Do as the app does: read the header of the damaged file here, and try the rest elsewhere.
+    """Read the header of the damaged file here, as the app does, and try the rest in the worker.
 
-    Whether it ended the worker.
+    Returns:
+        True if it ended the worker.
     """
     try:
         read_header(damaged)

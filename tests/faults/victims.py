@@ -1,4 +1,4 @@
-"""Small models of several architectures to damage, with what they are loaded together with."""
+"""Small models of several architectures to damage, with the files that are loaded with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ _TEMPLATE = "{% for message in messages %}{{ message.role }}: {{ message.content
 
 @dataclass(frozen=True)
 class Victim:
-    """data: an undamaged file. plan: for a damaged one. weight: how many files, in proportion."""
+    """A model to damage.
+
+    Attributes:
+        data: The undamaged file.
+        plan: Makes the plan for a damaged file.
+        weight: Its share of the damaged files, in proportion.
+    """
 
     name: str
     data: bytes

@@ -1,10 +1,10 @@
-"""Tries file after file as the probe's process does, until one of them ends it.
+"""Try one file after another as the probe's process does, until one of them ends it.
 
-Reads plans, one a line, and answers each with lines of `engines.llamacpp.probing.protocol`; the
-result is the code of an error, or null.
+It reads plans, one per line, and answers each with lines of `engines.llamacpp.probing.protocol`;
+the result is the code of an error, or null.
 
-A template has a process of its own, as in the app, until a whole file with it has come through: to
-start one twice for each file would take longer than all the rest.
+As in the app, a template has its own process until a whole file with it has loaded: starting one
+twice for each file would take longer than all the rest.
 """
 
 from __future__ import annotations

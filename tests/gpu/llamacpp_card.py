@@ -1,8 +1,8 @@
-"""What the scripts for each kind of graphics card have in common: it proves llama.cpp on one.
+"""The common part of the scripts for each kind of graphics card: it checks llama.cpp on a card.
 
-On the built-in starter, so that nothing is downloaded. Each line is a check, its outcome and its
-seconds; at the end stand the card, the driver and the versions, for resources/docs/measurements.md.
-The exit status is the number of checks that failed.
+It uses the built-in starter, so that nothing is downloaded. Each line is a check, its outcome and
+its seconds; the card, the driver and the versions come at the end, for
+resources/docs/measurements.md. The exit status is the number of failed checks.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ TOKENS = 48
 QUESTIONS = ("What is a token?", "Is Hearth free?", "What is MTP?", "Where are my chats?")
 
 Check = Callable[[NativeDevice], str]
-"""What it has found, for the line; an AssertionError says what is wrong."""
+"""Returns the finding for the line; an AssertionError names the fault."""
 
 
 def answer(plan: LlamaPlan, *, mtp: bool = False) -> tuple[str, Done, str]:
-    """A greedy answer, how it ended, and what it ran on."""
+    """Return a greedy answer, how it ended, and its device."""
     engine = LlamaCppEngine()
     try:
         loaded = engine.load(plan, lambda _: None, CancelToken())
@@ -88,7 +88,7 @@ def same_text(device: NativeDevice, layers: int, kv: KvType = "f16", *, mtp: boo
 
 
 def answers(plan: LlamaPlan, requests: Sequence[ChatRequest]) -> list[str]:
-    """The texts of answers that are written at once, as many as the plan lets."""
+    """Return the texts of simultaneous answers, as many as the plan allows."""
     engine = LlamaCppEngine()
 
     def tell(request: ChatRequest) -> str:
@@ -116,7 +116,7 @@ def at_once(device: NativeDevice) -> str:
 
 
 def looked_at(device: NativeDevice) -> str:
-    """A model of random weights that sees: what it says of a picture, and of another."""
+    """Compare the answers of a model with random weights about two pictures."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = write_gemma4(folder / "gemma4.gguf")
@@ -145,7 +145,7 @@ def trial(device: NativeDevice) -> str:
 
 
 def counted(device: NativeDevice) -> str:
-    """What the library says that it would allocate, against what it does."""
+    """Compare the library's prediction of its allocations with the real ones."""
     plan = plan_for(device, -1)
     said = size(plan)
     engine = LlamaCppEngine()

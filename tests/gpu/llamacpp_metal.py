@@ -1,11 +1,11 @@
-"""Proves llama.cpp on a Mac with Apple silicon.
+"""Check llama.cpp on a Mac with Apple silicon.
 
 After python3 run.py:
 
     .venv/bin/python tests/gpu/llamacpp_metal.py
 
-The trial of the device, all and some layers, a q8_0 KV cache and drafting ahead give the text that
-the processor gives; the memory taken is the memory foretold. Takes about a minute.
+The trial of the device, all and some layers, a q8_0 KV cache and drafts give the same text as the
+processor; the memory used is the estimate. It takes about a minute.
 """
 
 from __future__ import annotations

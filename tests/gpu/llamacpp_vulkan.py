@@ -1,12 +1,12 @@
-"""Proves llama.cpp on a card with Vulkan.
+"""Check llama.cpp on a card with Vulkan.
 
 After python3 run.py --backend vulkan:
 
     .venv/bin/python tests/gpu/llamacpp_vulkan.py
 
-The trial of the device, all and some layers, a q8_0 KV cache and drafting ahead give the text that
-the processor gives; the memory taken is the memory foretold. Takes about a minute, and
-some minutes on a software driver, which GGML_VK_VISIBLE_DEVICES=0 shows.
+The trial of the device, all and some layers, a q8_0 KV cache and drafts give the same text as the
+processor; the memory used is the estimate. It takes about a minute, and some minutes on a software
+driver, which GGML_VK_VISIBLE_DEVICES=0 shows.
 """
 
 from __future__ import annotations

@@ -1,48 +1,48 @@
-"""What only an NVIDIA card can show of the vLLM engine: run by hand, on a machine that has one.
+"""Checks of the vLLM engine that need an NVIDIA card: run them by hand, on a machine with one.
 
     python3 -m tests.gpu.vllm_cards HOME CHECKPOINT [--drafter FOLDER] [--only NAME …]
 
 HOME is an installed environment (`hearth engines install vllm`, then the folder engines/vllm of the
-data folder). CHECKPOINT is a folder with config.json and safetensors that fits the card, best a
-Gemma 4 or a Qwen 3 that can think; FOLDER its assistant. The starter of resources/starter will do,
-except for what it answers. Besides Hearth's own packages nothing is needed, nor a connection.
+data folder). CHECKPOINT is a folder with config.json and safetensors that fits the card, ideally a
+Gemma 4 or a Qwen 3 that can think; FOLDER is its assistant. The starter of resources/starter is
+enough, except for its answers. This needs nothing but Hearth's own packages, and no connection.
 
-One command does all parts in one process. Parts that want the same model loaded share one start,
-and all starts share one folder for what vLLM compiles: --folder keeps it for the next command. With
-a model of up to 8 GB all takes less than twenty minutes, and `--only tools load again` five, of
-which a first start without compiled kernels takes four.
+One command runs all parts in one process. Parts that need the same loaded model share one start,
+and all starts share one folder for everything that vLLM compiles: --folder keeps it for the next
+command. With a model of up to 8 GB everything takes less than twenty minutes, and `--only tools
+load again` five, of which a first start without compiled kernels takes four.
 
-The parts come in the order that a first run should take, so that what is wrong with the environment
-is seen before a start is waited for. Each says what it proves, prints what it saw, and ends with
-PASS, FAIL or LEFT OUT; at the end stands a table of them all, to be pasted into
-resources/docs/measurements.md. Exit code 1 if a part failed.
+The parts are in the best order for a first run, so that faults of the environment show before the
+wait for a start. Each part names its claim, prints its findings, and ends with PASS, FAIL or LEFT
+OUT; at the end comes a table of them all, for resources/docs/measurements.md. The exit code is 1 if
+a part failed.
 
-    tools       the environment's own ninja and nvcc are what the worker finds first; nvcc and the
+    tools       the worker finds the environment's own ninja and nvcc first; nvcc and the
                 runtime's headers are of one minor version; the linker finds the driver's library;
-                Python.h is there; what Ray needs, where it was installed with Ray
-    options     all that is passed is in `vllm serve --help=all` of this version
-    choice      which cards would be taken, and why: what they compute, the screen's, the variables
-    load        a start reaches every stage of progress that only cards have, in order, compiling
-                among them, and how long each takes; the share of memory is computed from what is
-                free; no picture's part is loaded; nothing in the log speaks of a compiler that is
-                missing; the answer is the same twice
-    again       a second start compiles nothing anew; how long both take
-    many        eight answers at once are faster in all than one after the other
+                Python.h is there; Ray's needs, if it was installed with Ray
+    options     every passed option is in `vllm serve --help=all` of this version
+    choice      the cards that would be used, and why: their abilities, the screen, the variables
+    load        a start reaches every stage of progress that only cards have, in order, including
+                compiling, with the time of each; the share of memory is computed from the free
+                memory; no part for pictures is loaded; the log does not mention a missing
+                compiler; the answer is the same twice
+    again       a second start compiles nothing again; the time of both
+    many        eight answers at once are faster in total than one after the other
     fp8cache    keys and values in 8 bits load, and leave room for more tokens
-    answers     the checkpoint's generation_config.json governs nothing; what was read before is
+    answers     the checkpoint's generation_config.json changes nothing; cached tokens are
                 counted; reasoning and tool calls are no part of the answer
-    memory      the card is as free behind a close as it was before, and after a SIGKILL of each
+    memory      the card is as free after a close as before, and after a SIGKILL of each
                 process of the tree; on one card the engine core is the worker
-    stays       the next process goes on with a worker that stays, at once; one that is killed
+    stays       the next process continues at once with a worker that stays; a killed process
                 leaves the card as free as it was before
-    context     a context that cannot fit is refused with a length that does fit, and that loads
-    occupied    with most of the card taken, the error names who takes it
-    mtp         answers with and without drafts are the same where greedy, and the measured gain
+    context     a context that cannot fit is refused with a length that fits, and that loads
+    occupied    with most of the card in use, the error names the program that uses it
+    mtp         greedy answers are the same with and without drafts, and the measured gain
     quantised   a checkpoint whose quantisation the card cannot compute is refused in plain words
                 (--wrong FOLDER, such as an NVFP4 one before Blackwell)
-    cards       tensor parallel over two cards answers as one card does; left out with one card
+    cards       tensor parallel over two cards answers like one card; left out with one card
 
-What needs no card is in the suite: `python3 run.py test --vllm`.
+The checks that need no card are in the suite: `python3 run.py test --vllm`.
 """
 
 from __future__ import annotations
@@ -104,15 +104,18 @@ QUESTION = "Write a short story about a lighthouse keeper and a storm."
 
 
 class LeftOut(Exception):
-    """A part that this machine cannot show."""
+    """A part cannot run on this machine."""
 
 
 @dataclass
 class Machine:
-    """What the parts share.
+    """The shared state of the parts.
 
-    plan: for the checkpoint, without drafts. folder: for all that vLLM compiles. seen: by the
-    present part. first_s: how long the first start took; 0 before there was one.
+    Attributes:
+        plan: The plan for the checkpoint, without drafts.
+        folder: The folder for everything that vLLM compiles.
+        seen: The findings of the current part.
+        first_s: The time of the first start in seconds; 0 before there was one.
     """
 
     home: EngineHome
@@ -127,7 +130,7 @@ class Machine:
     _runs: VllmPlan | None = None
 
     def saw(self, what: str) -> None:
-        """Print what a part has seen, and keep it for the table."""
+        """Print a finding of a part, and keep it for the table."""
         print(f"  {what}")
         self.seen.append(what)
 
@@ -141,14 +144,14 @@ class Machine:
         return self._engine
 
     def load(self, plan: VllmPlan) -> LoadedModel:
-        """Load a plan, unless just that one runs."""
+        """Load a plan, unless exactly this one is running."""
         if self._loaded is None or self._runs != plan or not self.engine.is_healthy:
             self.start(plan)
         assert self._loaded is not None
         return self._loaded
 
     def start(self, plan: VllmPlan, progress: Progress = lambda _: None) -> LoadedModel:
-        """Start a worker for a plan anew, and say how it went."""
+        """Start a new worker for a plan, and print how it went."""
         self.close()
         report = self._loaded = self.engine.load(plan, progress, CancelToken())
         self._runs = plan
@@ -179,7 +182,7 @@ class Machine:
         return plan
 
     def compiled(self) -> dict[str, int]:
-        """Count the files that kernels are loaded from, by the cache that they lie in."""
+        """Count the files from which kernels are loaded, by their cache."""
         caches = self.folder / "caches"
         found: dict[str, int] = {}
         for file in caches.rglob("*"):
@@ -190,7 +193,7 @@ class Machine:
 
 
 QUIET = ("Could not find nvcc", "ninja", "Python.h", "Failed to find C compiler")
-"""What the log says where a compiler is missing."""
+"""Words in the log if a compiler is missing."""
 WEATHER = Tool(
     "get_weather",
     "Tell the weather in a city.",
@@ -215,13 +218,13 @@ def ask(engine: VllmEngine, tokens: int = 200, text: str = QUESTION) -> tuple[st
 
 
 def said(engine: VllmEngine, pattern: str) -> str:
-    """The number in the worker's log behind a pattern; empty if there is none."""
+    """Return the number after a pattern in the worker's log; empty if there is none."""
     found = re.findall(pattern + r"\s*([\d.,]+)", "\n".join(engine.status().log))
     return str(found[-1]) if found else ""
 
 
 def refused(machine: Machine, plan: VllmPlan) -> EngineError | None:
-    """Why it does not load; None if it does."""
+    """Return the error with which a plan does not load; None if it loads."""
     try:
         machine.start(plan)
     except EngineError as error:
@@ -231,7 +234,7 @@ def refused(machine: Machine, plan: VllmPlan) -> EngineError | None:
 
 
 def common(one: str, other: str) -> str:
-    """What both begin with."""
+    """Return the common beginning of two texts."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return "".join(letter for letter, _ in same)
 
@@ -297,8 +300,7 @@ def part_load(machine: Machine) -> None:
 
     def watch() -> None:
         while not over.wait(0.1):
-            words = machine.engine.status().words.partition(" %")[0]
-            words = re.sub(r": \d+$", "", words)
+            words = machine.engine.status().words
             if words and (not stages or stages[-1][0] != words):
                 stages.append((words, time.monotonic()))
 
@@ -335,9 +337,13 @@ def part_load(machine: Machine) -> None:
 
 
 def _in_order(words: list[str], *, cold: bool) -> None:
-    """Check that the stages which only cards have were seen in order. cold: it had to compile.
+    """Check that the stages of cards were seen in order.
 
     Memory is measured between them, which may be too short to be seen.
+
+    Args:
+        words: The stages that were seen.
+        cold: True if it had to compile.
     """
     wanted = ["Loading the weights", *([COMPILING] if cold else []), "Capturing CUDA graphs"]
     firsts = [
@@ -560,7 +566,7 @@ PARTS: dict[str, Callable[[Machine], None]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a part: a row of the table."""
+    """The outcome of a part: a row of the table."""
 
     name: str
     result: str
@@ -573,7 +579,7 @@ class Outcome:
 
 
 def carried_out(name: str, machine: Machine) -> Outcome:
-    """Carry a part out, whatever becomes of it: the next one says more than an end here."""
+    """Run a part. A failure does not end the run, as the next parts are still worth running."""
     print(f"{name}:")
     machine.seen.clear()
     began = time.monotonic()
@@ -595,7 +601,7 @@ def carried_out(name: str, machine: Machine) -> Outcome:
 
 
 def table(machine: Machine, outcomes: list[Outcome]) -> str:
-    """What is pasted into the measurements: where it was run, then a row for each part."""
+    """Return the table for the measurements: the machine, then a row for each part."""
     cards = ", ".join(
         f"{gpu.name} (driver {gpu.driver})" for gpu in detect().gpus if gpu.vendor == "nvidia"
     )

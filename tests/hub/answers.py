@@ -1,4 +1,4 @@
-"""What the loopback Hub answers when nothing is wrong: its addresses, and who may see what."""
+"""The answers of the loopback Hub without faults: its addresses, and each account's access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/(?P<what>resolve|raw)/(?P<rest>.+)")
 
 
 class Refused(Exception):
-    """Ends an answer early with another reply."""
+    """An exception that ends an answer early with another reply."""
 
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 @dataclass
 class Account:
-    """Who a token belongs to, and which gated or private repositories it opens."""
+    """The owner of a token, and the gated or private repositories that it opens."""
 
     name: str
     access: set[str] = field(default_factory=set)
@@ -33,7 +33,11 @@ class Account:
 
 @dataclass
 class Answers:
-    """The repositories and accounts of one Hub. page: how many entries an answer lists at most."""
+    """The repositories and accounts of a Hub.
+
+    Attributes:
+        page: The most entries of an answer.
+    """
 
     page: int = 1000
     repos: dict[str, HostedRepo] = field(default_factory=dict)
@@ -42,7 +46,7 @@ class Answers:
     base: str = ""
 
     def answer(self, request: Request) -> Reply:
-        """The reply to any request; 404 for an address that the Hub does not have."""
+        """Return the reply to any request; 404 for an address that the Hub does not have."""
         try:
             return self._answer(request)
         except Refused as refused:
@@ -169,7 +173,7 @@ class Answers:
         return ranged(request, Reply(200, self.file_headers(repo, commit, file), file.content))
 
     def file_headers(self, repo: HostedRepo, commit: Commit, file: HubFile) -> dict[str, str]:
-        """What `resolve` says of a file beside its bytes."""
+        """Return the headers with which `resolve` describes a file."""
         name = file.path.rsplit("/", 1)[-1]
         plain = file.path.endswith((".md", ".txt", ".json"))
         headers = {
@@ -194,7 +198,10 @@ class Answers:
         return not repo.private or (account is not None and repo.id in account.access)
 
     def _repo(self, request: Request, name: str, account: Account | None) -> HostedRepo:
-        """A repository that is there and may be seen; to a stranger both look the same."""
+        """Return a repository that exists and may be seen.
+
+        The error is the same for a missing repository and a hidden one.
+        """
         if name in self.moved:
             path = quote(request.path.replace(name, self.moved[name], 1))
             query = urlencode(request.query, doseq=True)

@@ -1,4 +1,4 @@
-"""Clients of the loopback Hub: huggingface_hub as it comes, and a plain one."""
+"""Clients of the loopback Hub: the real huggingface_hub, and a plain one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.hub.testhub import TestHub
 
 @pytest.fixture
 def api(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HfApi]:
-    """The real client, with what it does beside the requests turned off."""
+    """Return the real client, without anything that it does besides requests."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
-    # the bars of downloads otherwise start a thread that watches them for ever
+    # otherwise the progress bars of downloads start a thread that watches them for ever
     monkeypatch.setattr(tqdm, "monitor_interval", 0)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     set_client_factory(default_client_factory)
@@ -30,7 +30,7 @@ def api(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture
 def plain() -> Iterator[httpx2.Client]:
-    """A client that follows no redirect, and asks for the bytes as they are."""
+    """Return a client that follows no redirect, and requests uncompressed bytes."""
     headers = {"Accept-Encoding": "identity"}
     with httpx2.Client(trust_env=False, timeout=60, headers=headers) as client:
         yield client

@@ -1,4 +1,4 @@
-"""What a file of the loopback Hub holds: bytes, a file on the disk, or made as it is read."""
+"""The content of a file of the loopback Hub: bytes, a file on the disk, or made while read."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Protocol
 
 BLOCK = 64 * 1024
 HASHED_AT_MOST = 64 * 1024**2
-"""Bytes. The digest of a larger made file is made up, so that the file costs nothing."""
+"""In bytes. The digest of a larger made file is made up, so that the file costs nothing."""
 
 GGUF_START = struct.pack(
     "<4sIQQ Q20s I Q5s", b"GGUF", 3, 0, 1, 20, b"general.architecture", 8, 5, b"llama"
 )
-"""The shortest start of a file that passes for a model: one value, which is its architecture."""
+"""The shortest beginning of a file that passes for a model: one value, its architecture."""
 
 
 class Content(Protocol):
-    """Bytes that can be read from anywhere."""
+    """Bytes that can be read from any position."""
 
     @property
     def size(self) -> int: ...
 
     def read(self, start: int, length: int) -> bytes:
-        """At most `length` bytes from `start`; fewer only at the end."""
+        """Return at most `length` bytes from `start`; fewer only at the end."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Bytes:
 
 @dataclass(frozen=True)
 class OnDisk:
-    """A file on the disk, read when it is asked for."""
+    """A file on the disk, read on request."""
 
     path: Path
 
@@ -62,10 +62,12 @@ class OnDisk:
 
 @dataclass(frozen=True)
 class Made:
-    """A file of any size that takes no room. No two of its 64 KiB blocks are alike.
+    """A file of any size that takes no space. No two of its 64 KiB blocks are the same.
 
-    size: bytes. seed: another seed gives other bytes. head: what it begins with, such as a real
-    GGUF header.
+    Attributes:
+        size: Its size in bytes.
+        seed: Another seed gives other bytes.
+        head: Its beginning, such as a real GGUF header.
     """
 
     size: int
@@ -99,7 +101,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Flipped:
-    """Another content with the byte at `at` turned over: as long, and wrong."""
+    """Another content with the byte at `at` inverted: of the same length, and wrong."""
 
     whole: Content
     at: int
@@ -136,7 +138,7 @@ class Joined:
 
 
 def as_content(given: bytes | str | Path | Content) -> Content:
-    """What `TestHub.add` takes for a file: bytes, text, the path of a file, or a content."""
+    """Return the content for bytes, text, the path of a file, or a content."""
     if isinstance(given, bytes):
         return Bytes(given)
     if isinstance(given, str):
@@ -145,7 +147,7 @@ def as_content(given: bytes | str | Path | Content) -> Content:
 
 
 def sha256_of(content: Content) -> str:
-    """The SHA-256 in hexadecimal; made up for a made file of more than `HASHED_AT_MOST` bytes."""
+    """Return the SHA-256 in hexadecimal; made up for a made file above `HASHED_AT_MOST` bytes."""
     if isinstance(content, Made) and content.size > HASHED_AT_MOST:
         return hashlib.sha256(repr(content).encode()).hexdigest()
     digest = hashlib.sha256()
@@ -155,5 +157,5 @@ def sha256_of(content: Content) -> str:
 
 
 def git_blob_id(data: bytes) -> str:
-    """What git calls a file with these bytes: the SHA-1 of a short header and the bytes."""
+    """Return git's name of a file: the SHA-1 of a short header and its bytes."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

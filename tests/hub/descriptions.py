@@ -1,4 +1,4 @@
-"""What the Hub's API says of repositories and files, as the JSON of its answers."""
+"""The JSON in which the Hub's API describes repositories and files."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ EXPANDABLE = set(
     " securityRepoStatus sha siblings spaces tags transformersInfo trendingScore usedStorage"
     " widgetData".split()
 )
-"""What `expand` may ask for, as of huggingface_hub 2.4; anything else is a bad request."""
+"""The fields for `expand`, as of huggingface_hub 2.4; any other is a bad request."""
 
 LISTED = {
     "createdAt", "downloads", "library_name", "likes", "pipeline_tag", "private", "tags",
 }  # fmt: skip
-"""What a list says of a repository without being asked for more."""
+"""The fields of a repository in a list by default."""
 
 LISTED_IN_FULL = LISTED | {"author", "gated", "lastModified", "sha", "siblings"}
 
 TOLD = LISTED_IN_FULL | {
     "cardData", "config", "disabled", "gguf", "safetensors", "spaces", "usedStorage",
 }  # fmt: skip
-"""What a repository's own address says of it without being asked for more."""
+"""The fields at a repository's own address by default."""
 
 
 def date_text(seconds: float) -> str:
@@ -37,7 +37,7 @@ def date_text(seconds: float) -> str:
 
 
 def tags_of(repo: HostedRepo) -> list[str]:
-    """The tags that were given, and those that the Hub finds for itself."""
+    """Return the given tags, and those that the Hub finds by itself."""
     found = list(repo.tags)
     if any(path.endswith(".gguf") for path in repo.head.files):
         found.append("gguf")
@@ -56,7 +56,7 @@ def card_data_of(repo: HostedRepo) -> dict[str, Any]:
 
 
 def parameters_of(repo: HostedRepo) -> int | None:
-    """How many weights the Hub has counted, if it could."""
+    """Return the number of weights, if the Hub could count them."""
     counted = repo.gguf or repo.safetensors
     return counted.get("total") if counted else None
 
@@ -64,7 +64,14 @@ def parameters_of(repo: HostedRepo) -> int | None:
 def model_json(
     repo: HostedRepo, commit: Commit, fields: Iterable[str], blobs: bool = False
 ) -> dict[str, Any]:
-    """A repository at one commit. fields: which are said. blobs: sizes and hashes of the files."""
+    """Return the description of a repository at one commit.
+
+    Args:
+        repo: The repository.
+        commit: The commit.
+        fields: The fields to include.
+        blobs: True to include sizes and hashes of the files.
+    """
     known: dict[str, Any] = {
         "author": repo.id.split("/")[0],
         "cardData": card_data_of(repo),
@@ -106,7 +113,7 @@ def sibling_json(file: HubFile, blobs: bool) -> dict[str, Any]:
 
 
 def file_json(file: HubFile, commit: Commit, expand: bool) -> dict[str, Any]:
-    """A file in a tree."""
+    """Return the description of a file in a tree."""
     said: dict[str, Any] = {
         "type": "file",
         "oid": file.oid,
@@ -144,7 +151,7 @@ def commit_json(commit: Commit) -> dict[str, str]:
 
 
 def folders_of(commit: Commit) -> set[str]:
-    """Every folder that a file lies in."""
+    """Return all folders that contain a file."""
     parents = {parent for path in commit.files for parent in PurePosixPath(path).parents}
     return {str(parent) for parent in parents if str(parent) != "."}
 
@@ -152,7 +159,7 @@ def folders_of(commit: Commit) -> set[str]:
 def tree_json(
     commit: Commit, under: str, recursive: bool, expand: bool
 ) -> list[dict[str, Any]] | None:
-    """What lies in a folder ("" is the top), with all below if recursive; None if it is none."""
+    """List a folder ("" is the top), with all below it if recursive; None if it is no folder."""
     folders = folders_of(commit)
     if under and under not in folders:
         return None

@@ -1,7 +1,7 @@
-"""What can go wrong on the way from a Hub, each as a value that changes a request's answer.
+"""Faults on the way from a Hub, each as a value that changes a request's answer.
 
-`hub.fault(Drop(after=1000, path="*.gguf", times=2))`: the faults that were told are tried in their
-order, and a request meets the first one that fits it and is not used up.
+`hub.fault(Drop(after=1000, path="*.gguf", times=2))`: a request meets the first fault that fits it
+and is not used up, in the order in which they were added.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from tests.hub.messages import Reply, Request, error_reply
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Nothing wrong by itself. path: which addresses it meets, decoded, such as "*.gguf".
+    """A fault that does nothing by itself.
 
-    method: "*" is any. times: how many requests it meets; None is all. skip: how many it leaves
-    alone before.
+    Attributes:
+        path: The addresses that it meets, decoded, such as "*.gguf".
+        method: The method that it meets; "*" is any.
+        times: The number of requests that it meets; None is all.
+        skip: The number of requests that it leaves alone first.
     """
 
     path: str = "*"
@@ -31,32 +34,34 @@ class Fault:
     skip: int = 0
 
     where: ClassVar[Literal["hub", "cdn", "file"]] = "hub"
-    """Which server it is of; "file" is whichever of the two sends the bytes that were asked for."""
+    """The server that it belongs to; "file" is the one of both that sends the requested bytes."""
 
     def meets(self, request: Request) -> bool:
         return self.method in {"*", request.method} and fnmatchcase(request.path, self.path)
 
     def asked(self, request: Request) -> Request:
-        """The request as a faulty server takes it."""
+        """Return the request as a faulty server takes it."""
         return request
 
     def reply(self, request: Request, reply: Reply) -> Reply:
-        """What a faulty server makes of the right reply."""
+        """Return the reply that a faulty server makes of the right one."""
         return reply
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileFault(Fault):
-    """Meets what sends the body itself, and so never what only redirects to it."""
+    """A fault of the server that sends the body itself, never of a mere redirect to it."""
 
     where: ClassVar[Literal["hub", "cdn", "file"]] = "file"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drop(FileFault):
-    """The connection ends after some bytes of the body; -1 is before any answer at all.
+    """A connection that ends after some bytes of the body.
 
-    reset: as a crash does it, instead of hanging up.
+    Attributes:
+        after: The number of bytes; -1 is before any answer.
+        reset: True to reset the connection like a crash, instead of hanging up.
     """
 
     after: int
@@ -68,9 +73,10 @@ class Drop(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Stall(FileFault):
-    """After some bytes nothing more comes, and the connection stays, until `hub.release()`.
+    """A connection that stays open but sends nothing more until `hub.release()`.
 
-    after: -1 is before any answer.
+    Attributes:
+        after: The number of bytes that come; -1 is before any answer.
     """
 
     after: int
@@ -81,9 +87,10 @@ class Stall(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Unsized(FileFault):
-    """No Content-Length: the end of the connection is the end of the body, also an early one.
+    """A body without Content-Length: the end of the connection ends it, even an early one.
 
-    after: bytes of the body that come; None is all.
+    Attributes:
+        after: The bytes of the body that come; None is all.
     """
 
     after: int | None = None
@@ -94,7 +101,7 @@ class Unsized(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Trickle(FileFault):
-    """The body comes slowly."""
+    """A body that comes slowly."""
 
     bytes_per_s: float
 
@@ -104,7 +111,11 @@ class Trickle(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class WrongBytes(FileFault):
-    """One byte of the body is not the file's; its length is. at: which one."""
+    """A body of the right length in which one byte is wrong.
+
+    Attributes:
+        at: The position of the byte.
+    """
 
     at: int = 0
 
@@ -114,7 +125,7 @@ class WrongBytes(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class ShortFile(FileFault):
-    """The file's end is missing, and Content-Length says so, as if it were all there is."""
+    """A file without its end, and with the Content-Length of the rest."""
 
     missing: int
 
@@ -124,7 +135,7 @@ class ShortFile(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class LongFile(FileFault):
-    """More bytes come than the file has, and Content-Length agrees with them."""
+    """A file with extra bytes, and with the Content-Length of all."""
 
     extra: int
 
@@ -134,7 +145,7 @@ class LongFile(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class NoRange(FileFault):
-    """The server knows no ranges: the whole file comes with 200, whatever was asked for."""
+    """A server without ranges: the whole file comes with 200 for any request."""
 
     def asked(self, request: Request) -> Request:
         headers = {name: value for name, value in request.headers.items() if name != "range"}
@@ -147,7 +158,7 @@ class NoRange(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class RangeRefused(FileFault):
-    """416, although the range is within the file."""
+    """A 416 for a range that is within the file."""
 
     def meets(self, request: Request) -> bool:
         return request.range is not None and super().meets(request)
@@ -160,9 +171,12 @@ class RangeRefused(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class WrongContentRange(FileFault):
-    """206, but the bytes are not those that were asked for: they lie `off` bytes elsewhere.
+    """A 206 with other bytes than those requested, `off` bytes away.
 
-    honest: Content-Range says so; otherwise it says what was asked for.
+    Attributes:
+        off: The distance in bytes.
+        honest: True if Content-Range states the real position; False if it states the requested
+            one.
     """
 
     off: int
@@ -183,7 +197,7 @@ class WrongContentRange(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Multipart(FileFault):
-    """206 as multipart/byteranges, which a server may send of its own accord for any range."""
+    """A 206 as multipart/byteranges, which a server may send for any range."""
 
     def meets(self, request: Request) -> bool:
         return request.range is not None and super().meets(request)
@@ -201,7 +215,7 @@ class Multipart(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class OtherEtag(FileFault):
-    """The file has another ETag than before, so that a started download is no longer its start."""
+    """Another ETag than before, so that a started download no longer belongs to the file."""
 
     etag: str = '"0000"'
 
@@ -217,7 +231,11 @@ class OtherEtag(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Header(FileFault):
-    """A header that says something odd. after: bytes of the body that come; None is all."""
+    """A header with an odd value.
+
+    Attributes:
+        after: The bytes of the body that come; None is all.
+    """
 
     name: str
     text: str
@@ -231,7 +249,7 @@ class Header(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Gzipped(FileFault):
-    """The body is compressed although it was asked for as it is."""
+    """A body that is compressed, although it was requested without compression."""
 
     def reply(self, request: Request, reply: Reply) -> Reply:
         squeezed = Bytes(gzip.compress(reply.body.read(0, reply.body.size), mtime=0))
@@ -240,9 +258,11 @@ class Gzipped(FileFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Changed(FileFault):
-    """The repository gets a new commit while a file comes, and the connection ends.
+    """A new commit in the repository during a download, and the end of the connection.
 
-    after: bytes of the body that come before. files: what is new, as for `TestHub.change`.
+    Attributes:
+        after: The bytes of the body that come before.
+        files: The new files, as for `TestHub.change`.
     """
 
     after: int
@@ -256,9 +276,12 @@ class Changed(FileFault):
 class Status(Fault):
     """An error instead of an answer: 408, 429, 5xx, or any other.
 
-    retry_after: seconds to wait, as a number, or as a date that long after `now` (seconds since
-    1970) where that is given. ratelimit: the same seconds, as the Hub's own header for 429 says
-    them. code, message: X-Error-Code and X-Error-Message.
+    Attributes:
+        retry_after: The seconds to wait, as a number, or as a date if `now` is given.
+        now: The time from which the date counts, in seconds since 1970.
+        ratelimit: The same seconds, in the Hub's own header for 429.
+        code: The value of X-Error-Code.
+        message: The value of X-Error-Message.
     """
 
     status: int
@@ -281,16 +304,18 @@ class Status(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class CdnStatus(Status):
-    """An error of the server that the files come from."""
+    """An error of the server that sends the files."""
 
     where: ClassVar[Literal["hub", "cdn", "file"]] = "cdn"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Redirect(Fault):
-    """To another address. Without `to` it is the same one again: a loop, as it meets all requests.
+    """A redirect to another address.
 
-    to: an absolute address, or a path of the same server.
+    Attributes:
+        to: An absolute address, or a path of the same server; None is the same address again, which
+            makes a loop, as it meets all requests.
     """
 
     to: str | None = None
@@ -304,7 +329,7 @@ class Redirect(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class CaptivePortal(Fault):
-    """A page of the network's owner with 200, whatever was asked for, as in a hotel."""
+    """A page of the network's owner with 200 for any request, as in a hotel."""
 
     method: str = "*"
 
@@ -315,7 +340,7 @@ class CaptivePortal(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class HalfJson(Fault):
-    """The answer's JSON breaks off in the middle, and Content-Length agrees."""
+    """JSON that ends in the middle, with the Content-Length of the half."""
 
     def reply(self, request: Request, reply: Reply) -> Reply:
         return replace(reply, body=Part(reply.body, 0, reply.body.size // 2))

@@ -1,4 +1,4 @@
-"""A loopback Hub for a test; `tests/conftest.py` gives it to all of them."""
+"""A loopback Hub for a test; `tests/conftest.py` makes it available to all of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from tests.hub.testhub import TestHub
 
 @pytest.fixture
 def hub() -> Iterator[TestHub]:
-    """An empty Hub on this computer."""
+    """Open an empty Hub on this computer."""
     with TestHub() as running:
         yield running

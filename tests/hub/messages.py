@@ -1,4 +1,4 @@
-"""A request that came to the loopback Hub, and the reply that it gets."""
+"""A request to the loopback Hub, and its reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ Place = Literal["hub", "cdn"]
 
 @dataclass(frozen=True)
 class Request:
-    """One request, as it came. path: decoded. headers: their names are in small letters."""
+    """A request, as it arrived.
+
+    Attributes:
+        path: The decoded path.
+        headers: The headers, with lower-case names.
+    """
 
     method: str
     path: str
@@ -34,25 +39,27 @@ class Request:
 
     @property
     def token(self) -> str | None:
-        """The bearer token that came with it."""
+        """The bearer token of the request."""
         kind, _, token = (self.authorization or "").partition(" ")
         return token if kind.lower() == "bearer" else None
 
     def asks(self, name: str) -> bool:
-        """Whether a parameter of the query is there and true."""
+        """Return whether a parameter of the query is there and true."""
         return self.query.get(name, ["false"])[-1].lower() in {"true", "1", "full"}
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent back, and how.
+    """A reply, and how it is sent. A HEAD is answered without the body.
 
-    drop_after: bytes of the body after which the connection ends; -1 ends it before any answer.
-    reset: it ends as if the other computer had crashed, not as if it had hung up.
-    stall_after: bytes after which nothing more comes until the hub is released; -1 gives no
-    answer at all until then.
-    sized: whether Content-Length is told; without it the connection's end is the body's.
-    bytes_per_s: how fast the body comes; None is at once. A HEAD is answered without the body.
+    Attributes:
+        drop_after: The bytes of the body after which the connection ends; -1 ends it before any
+            answer.
+        reset: True to end it as if the other computer had crashed, instead of hanging up.
+        stall_after: The bytes after which nothing more comes until the hub is released; -1 gives no
+            answer at all until then.
+        sized: True to send Content-Length; without it the connection's end is the body's.
+        bytes_per_s: The rate of the body; None is at once.
     """
 
     status: int = 200
@@ -65,7 +72,7 @@ class Reply:
     bytes_per_s: float | None = None
 
     def plus(self, **headers: str) -> Reply:
-        """The same with more headers; their names are written with underscores."""
+        """Return the reply with more headers, whose names are written with underscores."""
         more = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, headers={**self.headers, **more})
 
@@ -76,14 +83,14 @@ def json_reply(data: Any, status: int = 200, **headers: str) -> Reply:
 
 
 def error_reply(status: int, code: str | None, message: str, **headers: str) -> Reply:
-    """An error as the Hub tells it: a code and a sentence in headers, the sentence in the body."""
+    """Return an error like the Hub's: code and sentence in headers, the sentence in the body."""
     if code:
         headers = {"X_Error_Code": code, **headers}
     return json_reply({"error": message}, status, X_Error_Message=message, **headers)
 
 
 def ranged(request: Request, whole: Reply) -> Reply:
-    """The part of a file that the request asks for (RFC 9110, section 14), or all of it.
+    """Return the part of a file that the request asks for (RFC 9110, section 14), or all of it.
 
     If-Range with another ETag gives the whole file; so do several ranges at once.
     """

@@ -1,4 +1,4 @@
-"""The repositories of the loopback Hub: files, commits, and what is said of a model."""
+"""The repositories of the loopback Hub: files, commits, and facts about a model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.hub.contents import Content, git_blob_id, sha256_of
 
 LFS_ENDINGS = (".gguf", ".safetensors", ".bin", ".pth", ".onnx")
 LFS_FROM = 10 * 1024**2
-"""Bytes. A file as large is kept in LFS, whatever its name."""
+"""In bytes. A file of this size is kept in LFS, with any name."""
 FIRST_DATE = 1_767_225_600.0
-"""1 January 2026. A commit is a day after the one before."""
+"""1 January 2026. Each commit is a day after the one before."""
 DAY = 86_400.0
 
 Gated = Literal["auto", "manual", False]
@@ -21,7 +21,12 @@ Gated = Literal["auto", "manual", False]
 
 @dataclass(frozen=True)
 class HubFile:
-    """A file of a commit. oid: git's name of it, or of its LFS pointer. sha256: only in LFS."""
+    """A file of a commit.
+
+    Attributes:
+        oid: Git's name of it, or of its LFS pointer.
+        sha256: Its SHA-256, only in LFS.
+    """
 
     path: str
     content: Content = field(repr=False)
@@ -38,7 +43,12 @@ class HubFile:
 
 @dataclass(frozen=True)
 class Commit:
-    """A state of a repository. id: 40 hexadecimal digits. date: seconds since 1970."""
+    """A state of a repository.
+
+    Attributes:
+        id: 40 hexadecimal digits.
+        date: Seconds since 1970.
+    """
 
     id: str
     title: str
@@ -70,13 +80,13 @@ class HostedRepo:
         return self.commits[-1]
 
     def at(self, revision: str) -> Commit | None:
-        """The commit that "main" or a commit's own name stands for; None if there is none."""
+        """Return the commit for "main" or for a commit's own name; None if there is none."""
         if revision == "main":
             return self.head
         return next((commit for commit in self.commits if commit.id == revision), None)
 
     def put(self, files: Mapping[str, Content | None]) -> Commit:
-        """A new commit with these files changed or, where None, gone."""
+        """Add a commit with these files changed or, if None, removed."""
         kept = dict(self.head.files) if self.commits else {}
         for path, content in files.items():
             if content is None:
@@ -93,13 +103,14 @@ class HostedRepo:
 
 
 def make_file(path: str, content: Content, xet: bool = False) -> HubFile:
-    """A file as the Hub keeps it: in LFS if it is large or a model's, plainly otherwise."""
+    """Make a file as the Hub keeps it: in LFS if it is large or a model's, plainly otherwise."""
     size = content.size
     if size < LFS_FROM and not path.endswith(LFS_ENDINGS):
         return HubFile(path, content, size, git_blob_id(content.read(0, size)), None)
     sha256 = sha256_of(content)
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n"
-    # the real hash is of the chunks' tree; here another 64 digits that belong to the same bytes
+    # the real hash is of the chunks' tree; here it is another 64 digits that belong to the same
+    # bytes
     xet_hash = hashlib.sha256(f"xet {sha256}".encode()).hexdigest() if xet else None
     oid = git_blob_id(pointer.encode())
     return HubFile(path, content, size, oid, sha256, len(pointer), xet_hash)

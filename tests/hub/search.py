@@ -1,4 +1,4 @@
-"""Which repositories a search finds, in which order: `GET /api/models`."""
+"""The repositories that a search finds, and their order: `GET /api/models`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ SORTS = {
     "lastModified": lambda repo: repo.head.date,
     "createdAt": lambda repo: repo.created,
 }
-"""What can be sorted by; always the most first, as the client asks for no other way."""
+"""The sort keys, always in descending order, as the client never uses another one."""
 
 
 def found(repos: Iterable[HostedRepo], query: Mapping[str, list[str]]) -> list[HostedRepo]:
-    """The repositories that the parameters of a search ask for, in their order.
+    """Return the repositories that match the parameters of a search, in their order.
 
-    Raises ValueError if it asks for an order or a number that there is none of.
+    Raises:
+        ValueError: The order or a number is invalid.
     """
     sort = _last(query, "sort") or "trendingScore"
     if sort not in SORTS:
@@ -51,7 +52,7 @@ def _matches(repo: HostedRepo, query: Mapping[str, list[str]]) -> bool:
 
 
 def _within(parameters: int | None, wanted: str) -> bool:
-    """Whether a count lies in a range such as "min:6B,max:128B"."""
+    """Return whether a count lies in a range such as "min:6B,max:128B"."""
     if parameters is None:
         return False
     for part in wanted.split(","):

@@ -1,4 +1,4 @@
-"""A loopback HTTP/1.1 server that sends replies as told, also broken ones, and leaves nothing."""
+"""A loopback HTTP/1.1 server that sends any reply, even a broken one, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ Respond = Callable[[Request], Reply]
 
 
 class Loopback:
-    """A server of one place. It can be stopped, which refuses connections, and started again.
+    """A server that can be stopped, which refuses connections, and started again.
 
-    errors: what its own code raised; its owner fails the test over them.
+    Attributes:
+        errors: The exceptions of its own code, for which its owner fails the test.
     """
 
     def __init__(self, place: Place, respond: Respond) -> None:
@@ -91,7 +92,7 @@ class _Server(ThreadingHTTPServer):
                     continue  # the other side was faster
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Called within the `except` of what a handler raised."""
+        """Record the exception of a handler; called within its `except`."""
         error = sys.exc_info()[1]
         if isinstance(error, Exception) and not isinstance(error, ConnectionError):
             self.owner.errors.append(error)
@@ -143,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _send_body(self, reply: Reply) -> bool:
-        """Whether all of it was sent."""
+        """Send the body; return whether all of it was sent."""
         sent = 0
         stops = [stop for stop in (reply.drop_after, reply.stall_after) if stop is not None]
         while sent < reply.body.size:
@@ -161,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _wait_for_release(self) -> bool:
-        """Whether the rest may be sent; False if the server is being stopped."""
+        """Wait until the rest may be sent; return False if the server is being stopped."""
         while not self.server.stopping.is_set():
             if self.server.owner.released.wait(0.02):
                 return True
@@ -170,10 +171,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _hang_up(self, reply: Reply) -> None:
         self.close_connection = True
         if reply.reset:
-            # closing at once, without waiting for what was not sent yet, is a reset
+            # closing at once, without waiting for unsent data, is a reset
             at_once = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
             self.connection.close()
 
     def log_message(self, *_: object) -> None:
-        """The requests are kept by the hub; the terminal is for the tests."""
+        """Print nothing: the hub keeps the requests, and the terminal is for the tests."""

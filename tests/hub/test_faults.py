@@ -44,13 +44,13 @@ DATA = CONTENT.read(0, CONTENT.size)
 
 @pytest.fixture
 def url(hub: TestHub) -> str:
-    """The address of a model's file."""
+    """Return the address of a model's file."""
     hub.add(REPO, {MODEL: CONTENT})
     return f"{hub.url}/{REPO}/resolve/main/{MODEL}"
 
 
 def take(client: httpx2.Client, url: str, **headers: str) -> tuple[bytes, Exception | None]:
-    """What came of a body, and the error that ended it."""
+    """Return the received bytes of a body, and the error that ended it."""
     came = b""
     try:
         with client.stream("GET", url, headers=headers) as reply:
@@ -94,7 +94,7 @@ def test_a_stall_lasts_until_it_is_released(hub: TestHub, url: str) -> None:
         came, error = take(hurried, url)
     assert (came, type(error)) == (DATA[:1000], httpx2.ReadTimeout)
     ended: list[bytes] = []
-    with httpx2.Client(trust_env=False, timeout=30) as patient:
+    with httpx2.Client(trust_env=False, timeout=60) as patient:
         thread = threading.Thread(target=lambda: ended.append(take(patient, url)[0]))
         thread.start()
         while len(hub.requests) < 2:
@@ -111,7 +111,7 @@ def test_no_answer_comes_until_it_is_released(hub: TestHub, url: str) -> None:
         came, error = take(hurried, url)
         assert (came, type(error)) == (b"", httpx2.ReadTimeout)
         hub.release()
-        assert hurried.get(url, timeout=30).content == DATA
+        assert hurried.get(url, timeout=60).content == DATA
 
 
 def test_a_body_whose_length_is_not_told(hub: TestHub, plain: httpx2.Client, url: str) -> None:

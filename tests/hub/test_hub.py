@@ -1,4 +1,4 @@
-"""The loopback Hub under the real client: every call that Hearth makes of huggingface_hub."""
+"""The loopback Hub with the real client: all calls of huggingface_hub that Hearth makes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GGUF = {"total": 3_000_000_000, "architecture": "llama", "context_length": 4096}
 
 
 def small(hub: TestHub) -> str:
-    """One repository with a large file, a small one in a folder, and a card; its commit."""
+    """Add a repository with a large file, a small one in a folder and a card; return its commit."""
     return hub.add(
         REPO,
         {MODEL: CONTENT, "more/config.json": b'{"a": 1}'},
@@ -87,7 +87,7 @@ def test_model_info(hub: TestHub, api: HfApi) -> None:
     digest = hashlib.sha256(CONTENT.read(0, CONTENT.size)).hexdigest()
     assert (lfs.size, lfs.sha256) == (CONTENT.size, digest)
     assert hub.sha256(REPO, MODEL) == digest
-    # as `git hash-object` says of these bytes
+    # the output of `git hash-object` for these bytes
     assert files["README.md"].blob_id == "913819ef3926e94fa3128ff1695af4717c51a204"
     assert files["README.md"].lfs is None
 

@@ -1,4 +1,4 @@
-"""The loopback Hub that tests talk to: model repositories, accounts, a CDN, faults on command.
+"""The loopback Hub for tests: model repositories, accounts, a CDN, and faults on command.
 
     with TestHub() as hub:
         hub.add("ada/Small-GGUF", {"small-Q4_K_M.gguf": Made(3_000_000)}, licence="mit")
@@ -33,9 +33,12 @@ Given = bytes | str | Path | Content
 
 @dataclass(frozen=True)
 class Cdn:
-    """Which files a hub sends by redirecting to its second server.
+    """The files that a hub sends by redirecting to its second server.
 
-    path: their addresses. requests, seconds: how long a signed address is good for; None is ever.
+    Attributes:
+        path: Their addresses.
+        requests: The number of requests for which a signed address is valid; None is no limit.
+        seconds: The time for which it is valid; None is no limit.
     """
 
     path: str = "*.gguf"
@@ -53,9 +56,15 @@ class _Signed:
 
 
 class TestHub:
-    """See the module. page: entries in one page of an answer. cdn: where files come from.
+    """A Hub on this computer; see the module.
 
-    requests, cdn_requests: what came to each of the two servers, in their order.
+    Attributes:
+        requests: The requests to the Hub, in order.
+        cdn_requests: The requests to the CDN, in order.
+
+    Args:
+        page: The most entries in one page of an answer.
+        cdn: The files that come from the CDN.
     """
 
     __test__ = False  # a tool, not a test
@@ -118,9 +127,13 @@ class TestHub:
     ) -> str:
         """Make a repository "owner/name" and return its first commit.
 
-        card: the text of README.md. card_data: more of its front matter than licence and tags.
-        gguf, safetensors: what those expansions say, with "total" for the number of weights.
-        created: seconds since 1970. xet: its large files say that they are in Xet storage.
+        Args:
+            card: The text of README.md.
+            card_data: More of its front matter than licence and tags.
+            gguf: The value of this expansion, with "total" for the number of weights.
+            safetensors: The value of this expansion, likewise.
+            created: Seconds since 1970.
+            xet: True if its large files are described as being in Xet storage.
         """
         hosted = HostedRepo(
             repo, gated, private, licence, tuple(tags), downloads, likes, gguf, safetensors,
@@ -131,7 +144,7 @@ class TestHub:
         return hosted.put({path: as_content(given) for path, given in with_card.items()}).id
 
     def change(self, repo: str, files: Mapping[str, Given | None]) -> str:
-        """Add a commit that changes these files (None takes one away) and return its name."""
+        """Add a commit that changes these files (None removes one) and return its name."""
         contents = {
             path: as_content(new) if new is not None else None for path, new in files.items()
         }
@@ -139,15 +152,15 @@ class TestHub:
             return self._answers.repos[repo].put(contents).id
 
     def commit(self, repo: str) -> str:
-        """The commit that "main" stands for."""
+        """Return the commit for "main"."""
         return self._answers.repos[repo].head.id
 
     def sha256(self, repo: str, path: str) -> str | None:
-        """Of a large file at "main"; None of a small one."""
+        """Return the SHA-256 of a large file at "main"; None for a small one."""
         return self._answers.repos[repo].head.files[path].sha256
 
     def rename(self, repo: str, new: str) -> None:
-        """Give a repository another name; its old addresses redirect to the new ones."""
+        """Rename a repository; its old addresses redirect to the new ones."""
         hosted = self._answers.repos.pop(repo)
         hosted.id = new
         self._answers.repos[new] = hosted
@@ -161,7 +174,7 @@ class TestHub:
         del self._answers.accounts[token]
 
     def fault(self, *faults: Fault) -> None:
-        """Let these go wrong from now on, after those that were told before."""
+        """Add faults, which apply from now on and after the earlier ones."""
         with self._lock:
             self._faults += [(fault, [0]) for fault in faults]
 
@@ -170,18 +183,18 @@ class TestHub:
             self._faults.clear()
 
     def release(self) -> None:
-        """Let what is stalled go on, now and later."""
+        """Let stalled replies continue, now and later."""
         for server in self._servers:
             server.released.set()
 
     def expire(self) -> None:
-        """Make every address of the CDN that was given out so far worthless."""
+        """Invalidate every address of the CDN that was given out so far."""
         with self._lock:
             self._signed = [replace(signed, path="") for signed in self._signed]
 
     @contextmanager
     def down(self) -> Iterator[None]:
-        """Refuse every connection for a while; afterwards it listens on the same ports."""
+        """Refuse every connection for a while, then listen on the same ports again."""
         for server in self._servers:
             server.stop()
         try:
@@ -233,7 +246,7 @@ class TestHub:
         )
 
     def _redirected(self, request: Request, reply: Reply) -> Reply:
-        """To a signed address of the CDN; what is known of the file is said here already."""
+        """Redirect to a signed address of the CDN, with the known facts about the file."""
         repo, _, path = _parts(request.path)
         commit = reply.headers["X-Repo-Commit"]
         signed = f"/{repo}/resolve/{commit}/{path}"
@@ -274,7 +287,7 @@ class TestHub:
 
 
 def _parts(path: str) -> tuple[str, str, str]:
-    """The repository, revision and file of an address with "/resolve/" in it."""
+    """Return the repository, revision and file of an address with "/resolve/" in it."""
     repo, _, rest = path.lstrip("/").partition("/resolve/")
     revision, _, file = rest.partition("/")
     return repo, revision, file

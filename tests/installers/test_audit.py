@@ -1,4 +1,4 @@
-"""The audit of the locks, against a database on loopback that answers as OSV does."""
+"""The audit of the locks, with a database on loopback that answers as OSV does."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ from installers.audit import AuditError, Version
 
 TODAY = date(2026, 11, 26)
 GONE = "http://127.0.0.1:9"
-"""Nothing listens there."""
+"""An address at which nothing listens."""
 
 
 class Database(ThreadingHTTPServer):
-    """known: ids by the name of a package. advisories: what is told of an id."""
+    """A database of vulnerabilities.
+
+    Attributes:
+        known: Ids by the name of a package.
+        advisories: The description of an id.
+    """
 
     daemon_threads = True
 
@@ -65,7 +70,7 @@ class Answer(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture

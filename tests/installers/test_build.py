@@ -1,4 +1,4 @@
-"""`installers/build.py`: what it takes, what it refuses, and how it counts bytes."""
+"""`installers/build.py`: its inputs, its refusals, and its count of bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may lie in a bundle, and that nothing lies in it of which nobody knows the licence."""
+"""The licences of a bundle: which ones are allowed, and that every file has a known one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def told() -> list[Part]:
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """A bundle with Hearth's own files, one package, and a library of the system."""
+    """Make a bundle with Hearth's own files, one package, and a library of the system."""
     inside = tmp_path / "hearth" / "_internal"
     for name in (
         "resources/licences/parts.json",

@@ -1,4 +1,4 @@
-"""The bill of materials: valid by CycloneDX's own schema, whole, and the same for one commit."""
+"""The bill of materials: valid by CycloneDX's own schema, complete, and the same for one commit."""
 
 from __future__ import annotations
 

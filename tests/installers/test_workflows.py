@@ -1,4 +1,4 @@
-"""The workflows of the public CI: they can be read, may do little, and name what there is."""
+"""The workflows of the public CI: they are readable, have few permissions, and name real things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares two folders or two packages of Debian, file by file."""
+"""Compare two folders or two packages of Debian, file by file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """Describe all that lies in a folder by its name: kind, mode, time, and the bytes' hash."""
+    """Describe everything in a folder by name: kind, mode, time, and the hash of the bytes."""
     found = {}
     for path in sorted(folder.rglob("*")):
         its = path.lstat()
@@ -26,7 +26,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """Name what differs between two folders: what is in one alone, and what is not the same."""
+    """Name the differences between two folders: entries of only one, and entries that differ."""
     first, second = contents(one), contents(other)
     return [
         f"{name}: {first.get(name, 'not there')} / {second.get(name, 'not there')}"
@@ -36,7 +36,7 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def copy_of_the_tree(root: Path, into: Path) -> Path:
-    """Copy the files that git knows or would take, as they are now."""
+    """Copy the files that git tracks or would add, as they are now."""
     command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others"]
     listed = subprocess.run([*command, "--exclude-standard"], stdout=subprocess.PIPE, check=True)
     for name in sorted(set(listed.stdout.split(b"\0")) - {b""}):

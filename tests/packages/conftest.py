@@ -1,4 +1,4 @@
-"""What the tests marked `packages` have measured is told at the end."""
+"""Print the measurements of the tests marked `packages` at the end."""
 
 from __future__ import annotations
 

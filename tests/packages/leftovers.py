@@ -1,4 +1,4 @@
-"""Compares what lies in a root before and after a package came and went."""
+"""Compare the contents of a root before and after a package was installed and removed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ CHANGING: Final = (
     "/var/lib/apt",
     "/var/log",
 )
-"""What the system itself writes while packages come and go, or keeps of its processes."""
+"""Files that the system itself writes meanwhile, or keeps about its processes."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What is there that was not, is gone that was there, and is of another kind than it was."""
+    """New entries, missing entries, and entries that changed their kind."""
 
     added: tuple[str, ...]
     gone: tuple[str, ...]
@@ -33,15 +33,17 @@ class Difference:
 
 
 def listed(root: Path, without: tuple[str, ...] = ()) -> dict[str, str]:
-    """List all that lies in a root: each path with its kind, its rights and where a link leads.
+    """List everything in a root: each path with its kind, its permissions and its link target.
 
-    without: more folders to leave out than those that always change.
+    Args:
+        root: The root.
+        without: More folders to leave out than those that always change.
     """
     return dict(_entries(root, "", {*CHANGING, *without}))
 
 
 def compare(before: Mapping[str, str], after: Mapping[str, str]) -> Difference:
-    """Tell what has changed between two lists."""
+    """Return the difference between two lists."""
     return Difference(
         tuple(sorted(after.keys() - before.keys())),
         tuple(sorted(before.keys() - after.keys())),
@@ -50,7 +52,7 @@ def compare(before: Mapping[str, str], after: Mapping[str, str]) -> Difference:
 
 
 def naming(root: Path, word: str, folders: tuple[str, ...]) -> list[str]:
-    """Find the files in these folders of a root that have a word in them, as lists of types do."""
+    """Find the files in these folders of a root that contain a word, as lists of types do."""
     found = []
     for folder in folders:
         for path, kind in _entries(root, folder, set(CHANGING)):
@@ -61,7 +63,7 @@ def naming(root: Path, word: str, folders: tuple[str, ...]) -> list[str]:
 
 
 def _entries(root: Path, folder: str, without: set[str]) -> Iterator[tuple[str, str]]:
-    """Go through one folder and all below; no link is followed."""
+    """Go through a folder and everything below it, without following links."""
     with os.scandir(root / folder.lstrip("/")) as entries:
         for entry in entries:
             path = f"{folder}/{entry.name}"

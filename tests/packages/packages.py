@@ -1,4 +1,4 @@
-"""The packages that are tried: those of this tree, and the same as an older version."""
+"""The packages under test: those of this tree, and the same ones as an older version."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from pathlib import Path
 
 
 class NoPackageError(Exception):
-    """What is to be tried is not there; the text says how it is made."""
+    """A package is missing; the text says how it is made."""
 
 
 def newest(folder: Path, pattern: str) -> Path:
-    """Return the package of this kind that was made last. Raises NoPackageError."""
+    """Return the most recent package of this kind.
+
+    Raises:
+        NoPackageError: There is none.
+    """
     found = max(folder.glob(pattern), key=lambda it: it.stat().st_mtime, default=None)
     if found is None:
         raise NoPackageError(f"{folder} has no {pattern}: python3 installers/build.py deb tar")
@@ -19,14 +23,14 @@ def newest(folder: Path, pattern: str) -> Path:
 
 
 def field(deb: Path, name: str) -> str:
-    """Return what a .deb says of itself under this name."""
+    """Return the value of a field in a .deb."""
     return _dpkg("--field", deb, name).strip()
 
 
 def older(deb: Path, into: Path) -> Path:
-    """Make the version before out of a .deb: the same files, under a number that is lower.
+    """Make an older version of a .deb: the same files, with a lower version number.
 
-    Nothing is packed, which would take a minute.
+    Nothing is compressed, which would take a minute.
     """
     number = f"{field(deb, 'Version')}~before"
     tree = into / "older"

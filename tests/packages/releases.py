@@ -15,7 +15,7 @@ from typing import Final
 from tests.support.paths import ROOT
 
 KEPT: Final = ROOT / ".cache" / "roots"
-"""The archives, what apt has fetched for each release, and the last pictures of windows."""
+"""The archives, the packages that apt has fetched per release, and the last pictures of windows."""
 
 PACKAGE_OF: Final[Mapping[str, str]] = {
     "debootstrap": "debootstrap",
@@ -26,12 +26,12 @@ PACKAGE_OF: Final[Mapping[str, str]] = {
     "xwininfo": "x11-utils",
     "Xvfb": "xvfb",
 }
-"""What is needed here, outside of the roots, and the package that has it in Debian."""
+"""The programs that are needed here, outside the roots, and their packages in Debian."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """One release of a system, and where in its archive a user's computer looks for packages."""
+    """A release of a system, and the parts of its archive that users' computers use."""
 
     name: str
     system: str
@@ -50,11 +50,11 @@ RELEASES: Final = (
 
 
 class NoRootError(Exception):
-    """No root of a release can be made here; the text says why, and what to do."""
+    """A root of a release cannot be made here; the text says why, and what to do."""
 
 
 def hindrance() -> str | None:
-    """Say what keeps every root from being made here, if anything does."""
+    """Return the reason why no root can be made here, if there is one."""
     if sys.platform != "linux":
         return "Packages of Debian are tried on Linux only."
     if os.geteuid():
@@ -62,7 +62,7 @@ def hindrance() -> str | None:
     missing = {package for tool, package in PACKAGE_OF.items() if not shutil.which(tool)}
     if missing:
         return f"Missing here: apt-get install {' '.join(sorted(missing))}"
-    # A mount and a network of one's own, as Root needs them; a container may forbid either.
+    # A mount and a network of its own, as Root needs them; a container may forbid either.
     trial = "mount -t tmpfs none /mnt && ip tuntap add mode tun name away"
     words = ["unshare", "--mount", "--net", "--pid", "--fork", "sh", "-c", trial]
     tried = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -72,7 +72,11 @@ def hindrance() -> str | None:
 
 
 def unpack(release: Release, folder: Path) -> None:
-    """Unpack a clean root into an empty folder. Raises NoRootError."""
+    """Unpack a clean root into an empty folder.
+
+    Raises:
+        NoRootError: It cannot be made.
+    """
     archive = KEPT / f"{release}.tar"
     if not archive.exists():
         KEPT.mkdir(parents=True, exist_ok=True)
@@ -82,7 +86,7 @@ def unpack(release: Release, folder: Path) -> None:
             _tar("-cf", unfinished, Path(made) / "root")
             unfinished.replace(archive)
     _tar("-xf", archive, folder)
-    # How names are looked up is this computer's, today's.
+    # Name resolution is that of this computer, as of today.
     shutil.copyfile("/etc/resolv.conf", folder / "etc" / "resolv.conf")
 
 
@@ -92,9 +96,9 @@ def _tar(what: str, archive: Path, folder: Path) -> None:
 
 
 def _bootstrap(release: Release, folder: Path) -> None:
-    """Have debootstrap fetch the least that is a system, from the mirror that is in use here.
+    """Let debootstrap fetch a minimal system, from the mirror that is in use here.
 
-    Where this system has none of that kind, debootstrap knows the release's own.
+    If this system has no mirror of that kind, debootstrap uses the release's own.
     """
     scripts = Path("/usr/share/debootstrap/scripts")
     # An older debootstrap does not know a newer name; all of Ubuntu is made in the same way.
@@ -126,7 +130,7 @@ def mirror_of(release: Release) -> str:
 def _keyring(release: Release) -> Path:
     """Find the keys of the release's archive; those of Ubuntu are in a package of Debian 13.
 
-    Fetched from there, by a root of it, they are as sure as Debian's own keys.
+    Fetched from there, by a root of it, they are as trustworthy as Debian's own keys.
     """
     name = f"{release.system.lower()}-archive-keyring.gpg"
     place = Path("usr/share/keyrings") / name

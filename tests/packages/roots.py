@@ -1,4 +1,4 @@
-"""Runs commands in a root: as its root or its user, with the network or on a dead one."""
+"""Run commands in a root: as its root or its user, with the network or on a dead one."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ echo ready
 cat
 exit
 """
-"""Makes a root ready, and holds it so until its own standard input ends. The shell stays while
-`cat` waits, as it takes leave of whatever ends in the root after its parent.
+"""A script that prepares a root, and keeps it until its own standard input ends.
 
-The network is dead: there is a way out of it, as on a computer at home, but nobody is there to take
-what is sent, so that the kernel drops and counts it. Its addresses are those kept for examples.
+The shell stays while `cat` waits, as it reaps the processes that end in the root after their
+parent.
+
+The network is dead: there is a way out of it, as on a computer at home, but nothing takes the
+packets, so that the kernel drops and counts them. Its addresses are those reserved for examples.
 """
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NETWORK_ENVIRONMENT: Final = ("http_proxy", "https_proxy", "no_proxy")
@@ -55,18 +57,20 @@ SUPERUSER: Final = User("root", 0, "/root")
 
 
 class Root:
-    """One root while something runs in it.
+    """A root while something runs in it.
 
-    A keeper, which ends with this process at the latest, is the first of a PID namespace and owns
-    a namespace of mounts and one of networks. So what is mounted in the root is seen by its own
-    processes alone, and when the keeper ends, in whatever way, the kernel ends all of those and
-    takes away the mounts and the network. Nothing here ever unmounts.
+    A keeper, which ends with this process at the latest, is the first of a PID namespace and owns a
+    namespace of mounts and one of networks. So only the root's own processes see its mounts, and
+    when the keeper ends for any reason, the kernel ends all of them and removes the mounts and the
+    network. Nothing here ever unmounts.
     """
 
     def __init__(self, folder: Path, archives: Path) -> None:
-        """Hold a root that lies in this folder.
+        """Open the root in this folder.
 
-        archives: where apt keeps what it fetches.
+        Args:
+            folder: The folder of the root.
+            archives: The folder for the packages that apt fetches.
         """
         self.folder = folder
         archives.mkdir(parents=True, exist_ok=True)
@@ -89,7 +93,7 @@ class Root:
         self.close()
 
     def close(self) -> None:
-        """End all that runs in the root; what was mounted is gone with it."""
+        """End everything that runs in the root; its mounts disappear with it."""
         self._keeper.communicate()
 
     def run(
@@ -102,9 +106,19 @@ class Root:
         timeout: float = 900,
         **variables: str,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end; one that fails raises AssertionError with what it said.
+        """Run a command to its end.
 
-        network: this computer's own, in place of the dead one.
+        Args:
+            words: The command.
+            user: The user who runs it.
+            network: True for this computer's own network instead of the dead one.
+            given: The text on its standard input.
+            check: True to fail with its output if it fails.
+            timeout: The time limit in seconds.
+            variables: More environment variables.
+
+        Raises:
+            AssertionError: It failed; the message has its output.
         """
         done = subprocess.run(
             self._inside(words, user, network, variables),
@@ -122,7 +136,7 @@ class Root:
     def running(
         self, *words: str, user: User, log: Path, **variables: str
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a command beside this process; what is left of it at the end is killed."""
+        """Run a command beside this process, and kill the rest of it at the end."""
         with log.open("wb") as said:
             process = subprocess.Popen(
                 self._inside(words, user, False, variables),
@@ -139,7 +153,7 @@ class Root:
                 process.wait(timeout=60)
 
     def ask_to_end(self, process: subprocess.Popen[bytes]) -> int:
-        """Send SIGTERM to what `running` started, not to who entered the root for it."""
+        """Send SIGTERM to the program of `running`, not to the one that entered the root for it."""
         (program,) = psutil.Process(process.pid).children()
         program.send_signal(signal.SIGTERM)
         return process.wait(timeout=60)
@@ -150,7 +164,7 @@ class Root:
         return User(name, number, f"/home/{name}")
 
     def packets_sent(self) -> int:
-        """Count what was sent towards anywhere outside the root on its dead network."""
+        """Count the packets that were sent to anywhere outside the root on its dead network."""
         words = ["nsenter", f"--target={self._first}", "--net", "cat", "/proc/net/dev"]
         table = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         (row,) = (it for it in table.splitlines() if it.strip().startswith("away:"))
@@ -158,7 +172,7 @@ class Root:
         return int(packets) + int(dropped)
 
     def processes(self) -> list[str]:
-        """List what runs in the root, as command lines."""
+        """List the processes in the root, as command lines."""
         said = []
         for process in psutil.process_iter():
             with suppress(OSError, psutil.Error):  # it has ended just now
@@ -169,7 +183,7 @@ class Root:
     def _inside(
         self, words: tuple[str, ...], user: User, network: bool, variables: Mapping[str, str]
     ) -> list[str]:
-        """Return the words that enter the root and carry out these there."""
+        """Return the words that enter the root and run these there."""
         environment = {
             "HOME": user.home,
             "USER": user.name,

@@ -1,4 +1,4 @@
-"""What can be seen of a window from outside, on the screen that it is shown on."""
+"""The visible state of a window on its screen, seen from outside."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ def shades(image: Image) -> int:
 
 
 def wait_for_window(display: str, title: str, seconds: float) -> Box:
-    """Wait until a window is there and more than a blank; AssertionError where it never is."""
+    """Wait until a window is there and not blank.
+
+    Raises:
+        AssertionError: It never was.
+    """
     painted: list[Box] = []
 
     def look() -> bool:

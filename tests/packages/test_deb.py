@@ -1,8 +1,9 @@
-"""Hearth's .deb on systems as they come: installed, used, upgraded and removed.
+"""Hearth's .deb on fresh systems: installed, used, upgraded and removed.
 
-The tests of one system stand in the order of a package's life and build on each other; the stages
-of that life are the fixtures. What the package depends on is installed first, by apt and from that
-release alone, as a desktop has most of it. From then on the network is dead, and counts.
+The tests of one system are in the order of a package's life and build on each other; the stages of
+that life are the fixtures. The dependencies of the package are installed first, by apt and only
+from that release, as a desktop has most of them. From then on the network is dead, and counts
+packets.
 """
 
 from __future__ import annotations
@@ -37,21 +38,21 @@ COMPILERS = ("cc", "gcc", "g++", "clang", "make", "cmake", "python3", "python3-c
 
 @dataclass
 class Tried:
-    """A system, and where in it the package and the version before lie."""
+    """A system, and the places of the package and its earlier version in it."""
 
     system: System
     new: str
     old: str
 
     def installed(self) -> str:
-        """The version that is installed; empty where none is."""
+        """Return the installed version; empty if there is none."""
         show = "--show", "--showformat=${db:Status-Status} ${Version}", "hearth"
         said = self.system.root.run("dpkg-query", *show, check=False).stdout
         status, _, number = said.partition(" ")
         return number if status == "installed" else ""
 
     def apt(self, *words: str) -> None:
-        """Have apt do something without a network."""
+        """Run apt without a network."""
         self.system.root.run("apt-get", *words, "-y", "--no-install-recommends")
 
 
@@ -69,7 +70,7 @@ def tried(
 
 @pytest.fixture(scope="module")
 def first(tried: Tried, request: pytest.FixtureRequest) -> Tried:
-    """The version before is installed, and has given its first answer."""
+    """Install the earlier version, and get its first answer."""
     began = time.monotonic()
     tried.apt("install", tried.old)
     installed = time.monotonic()
@@ -86,7 +87,7 @@ def first(tried: Tried, request: pytest.FixtureRequest) -> Tried:
 
 @pytest.fixture(scope="module")
 def used(first: Tried) -> Tried:
-    """There are a chat and a setting that have to be kept."""
+    """Make a chat and a setting that have to be kept."""
     first.system.hearth("chat", given=f"{QUESTION}\n")
     first.system.hearth("settings", "set", "temperature", "0.3")
     return first
@@ -106,7 +107,7 @@ def removed(upgraded: Tried) -> Tried:
 
 @pytest.fixture(scope="module")
 def purged(removed: Tried) -> Tried:
-    """It has come again, which is how it can be purged at once."""
+    """Install it again, and purge it at once."""
     removed.apt("install", removed.new)
     assert len(json.loads(removed.system.hearth("chats", "list", "--json"))) == 1
     removed.apt("purge", "hearth")

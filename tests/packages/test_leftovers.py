@@ -1,4 +1,4 @@
-"""What is told of a folder before and after."""
+"""The differences of a folder before and after."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The portable wheel starts on processors of 2008 to 2013, emulated, and writes the same on each.
+"""The portable wheel starts on processors of 2008 to 2013, emulated, with the same text on each.
 
-Needs qemu-user, and the wheel that installers/native/build.py has made. Takes half a minute.
+This needs qemu-user, and the wheel that installers/native/build.py has made. It takes half a
+minute.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(unpacked: Path, *emulator: str) -> Any:
-    """The module that was taken, and the answer."""
+    """Return the module that was loaded, and the answer."""
     child = subprocess.run(
         [*emulator, sys.executable, "-c", ASK, str(STARTER)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join((str(unpacked), str(ROOT)))},

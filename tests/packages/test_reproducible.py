@@ -40,17 +40,17 @@ def test_what_differs_between_two_folders_is_named(tmp_path: Path) -> None:
 def test_a_bundle_and_its_deb_are_the_same_when_they_are_built_again_elsewhere(
     tmp_path: Path,
 ) -> None:
-    """The first build is the one that the other tests of packages try."""
+    """The first build is the one that the other tests of packages use."""
     if "HEARTH_PACKAGES" not in os.environ:
         pytest.skip("HEARTH_PACKAGES names no packages; `python3 run.py test --packages` does")
     if not build.BUNDLE.is_dir():
         pytest.skip("the packages were not built here")
     wheel = build.llama_wheel(None)
     tree = copy_of_the_tree(build.ROOT, tmp_path / "a tree elsewhere")
-    for numpy in build.WORK.glob("numpy-*/"):  # as llama.cpp, it takes long to compile
+    for numpy in build.WORK.glob("numpy-*/"):  # like llama.cpp, it takes long to compile
         shutil.copytree(numpy, tree / numpy.relative_to(build.ROOT))
     again = [sys.executable, str(tree / "installers" / "build.py"), "deb", "--llama", str(wheel)]
-    # Times, languages and hashes of names are others than those of the first build.
+    # Times, languages and hashes of names differ from those of the first build.
     changed = {"TZ": "Pacific/Apia", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
     made_at = {"SOURCE_DATE_EPOCH": str(build.epoch())}
     subprocess.run(again, check=True, env={**os.environ, **changed, **made_at}, umask=0o077)

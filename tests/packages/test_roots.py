@@ -1,4 +1,4 @@
-"""A root with a package of two files in it: what the tests of Hearth's own packages rely on."""
+"""A root with a package of two files, on which the tests of Hearth's own packages rely."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEAVES = '#!/bin/sh\nset -e\n[ "$1" != configure ] || echo left > /var/lib/left-
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A package that forgets what its own script has made."""
+    """Make a package that does not remove the files of its own script."""
     tree = tmp_path_factory.mktemp("small")
     for name, text in {
         "DEBIAN/control": CONTROL,

@@ -1,7 +1,7 @@
-"""Hearth for one user, without root: installed from its archive, used, installed over and removed.
+"""Hearth for one user, without root: installed from its archive, used, reinstalled and removed.
 
-The tests of one system build on each other, as those of the .deb do. Besides the libraries that
-Hearth needs, the system has what a desktop has: tools that keep lists of programs and types.
+The tests of one system build on each other, like those of the .deb. Besides the libraries that
+Hearth needs, the system has the tools of a desktop, which keep lists of programs and types.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ sh hearth-*/install.sh && cd .. && rm -r unpacked
 
 
 def install(system: System) -> str:
-    """Unpack the archive, install, and throw away what was unpacked, as the user."""
+    """Unpack the archive, install it, and delete the unpacked files, as the user."""
     return system.root.run("sh", "-ec", INSTALL, user=system.friend).stdout
 
 
@@ -39,7 +39,7 @@ def system(request: pytest.FixtureRequest, x_display: str) -> Iterator[System]:
 
 @pytest.fixture(scope="module")
 def first(system: System, request: pytest.FixtureRequest) -> System:
-    """It is installed, and has given its first answer."""
+    """Install it, and get its first answer."""
     began = time.monotonic()
     install(system)
     installed = time.monotonic()
@@ -56,7 +56,7 @@ def first(system: System, request: pytest.FixtureRequest) -> System:
 
 @pytest.fixture(scope="module")
 def removed(first: System) -> System:
-    """It is removed, as its own last line says."""
+    """Remove it with the command in its own last line."""
     said = install(first).splitlines()[-1]
     first.root.run(*said.partition(": ")[2].split(), user=first.friend)
     return first

@@ -1,4 +1,4 @@
-"""The installer for Windows, made by NSIS of a small stand-in for the bundle and run under Wine."""
+"""The installer for Windows, made by NSIS from a small stand-in for the bundle, run under Wine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ Section
   Sleep {milliseconds}
 SectionEnd
 """
-"""A program that runs for a while, as Hearth does: Windows lets nobody write to its file then."""
+"""A program that runs for a while, like Hearth; meanwhile Windows protects its file.
+"""
 
 OWN = r"Software\Microsoft\Windows\CurrentVersion\Uninstall\Hearth"
 OK, RUNNING, NEWER, NOT_OURS, TOO_OLD = 0, 3, 4, 6, 7
@@ -45,7 +46,7 @@ OK, RUNNING, NEWER, NOT_OURS, TOO_OLD = 0, 3, 4, 6, 7
 
 @dataclass(frozen=True)
 class Computer:
-    """A Windows that Wine plays: its drive, and the installers to try on it."""
+    """A Windows under Wine: its drive, and the installers to test on it."""
 
     root: Path
     setups: Path
@@ -56,7 +57,7 @@ class Computer:
 
     @property
     def own(self) -> Path:
-        """The local application data of whoever is signed in."""
+        """The local application data of the signed-in user."""
         return next((self.drive / "users").glob("*/AppData/Local"))
 
     @property
@@ -75,7 +76,7 @@ class Computer:
                 **os.environ,
                 "WINEPREFIX": str(self.root),
                 "WINEDEBUG": "-all",
-                # Nothing that it would have to be asked to fetch.
+                # Nothing that it would otherwise ask to download.
                 "WINEDLLOVERRIDES": "mscoree,mshtml=",
                 "DISPLAY": "",
             },
@@ -85,7 +86,7 @@ class Computer:
         )
 
     def run(self, *words: str) -> int:
-        """Run a program of this Windows to its end; returns its exit code."""
+        """Run a program of this Windows to its end; return its exit code."""
         process = self.start(*words)
         process.communicate(timeout=300)
         return process.returncode
@@ -101,11 +102,11 @@ class Computer:
         return self.run(self.named(copy), "/S", *words, *unquoted("_?=", self.named(folder)))
 
     def named(self, path: Path) -> str:
-        """Name a path as this Windows does."""
+        """Return a path as this Windows names it."""
         return "C:\\" + str(path.relative_to(self.drive)).replace("/", "\\")
 
     def be(self, version: str) -> None:
-        """Be that version of Windows from now on."""
+        """Switch to this version of Windows."""
         assert self.run("winecfg", "-v", version) == 0
 
     def value(self, key: str, name: str = "", root: str = "HKCU") -> str | None:
@@ -125,7 +126,7 @@ class Computer:
 
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
-    """One Windows for all tests here, as it takes a while to be made."""
+    """Make one Windows for all tests here, as this takes a while."""
     place = tmp_path_factory.mktemp("windows")
     computer = Computer(place / "wine", place)
     make_setups(place)
@@ -137,7 +138,7 @@ def windows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
 
 @pytest.fixture(autouse=True)
 def clean(windows: Computer) -> Iterator[None]:
-    """Each test finds no Hearth, and leaves none."""
+    """Remove Hearth after each test."""
     yield
     if (windows.program / "Uninstall.exe").exists():
         windows.remove()
@@ -147,7 +148,7 @@ def clean(windows: Computer) -> Iterator[None]:
 
 
 def stop(computer: Computer) -> None:
-    """End what Wine keeps running."""
+    """End the processes that Wine keeps running."""
     environment = {**os.environ, "WINEPREFIX": str(computer.root)}
     for word in ("-k", "-w"):
         subprocess.run([shutil.which("wineserver") or "/usr/lib/wine/wineserver64", word],
@@ -155,7 +156,7 @@ def stop(computer: Computer) -> None:
 
 
 def make_setups(place: Path) -> None:
-    """Make installers of three versions; the third has a file less and one more than the others."""
+    """Make installers of three versions; the third has another file instead of one of theirs."""
     icon = place / "hearth.ico"
     png = b"\x89PNG\r\n\x1a\n"
     icon.write_bytes(icon_files.ico({16: (png, bytes(16 * 16 * 4)), 32: (png, bytes(32 * 32 * 4))}))
@@ -182,7 +183,7 @@ def program(out: Path, milliseconds: int) -> None:
 
 
 def unquoted(option: str, folder: str) -> list[str]:
-    """Give an option of NSIS' own, which takes the rest of the line, and knows no quotes there."""
+    """Return an NSIS option that takes the rest of the line, and does not allow quotes there."""
     return f"{option}{folder}".split(" ")
 
 
@@ -256,7 +257,7 @@ def test_a_newer_version_takes_the_place_of_an_older_one_with_the_chats_kept(
     windows.data.mkdir()
     (windows.data / "chats.db").write_bytes(b"chats")
     (windows.program / "notes of the user.txt").touch()
-    # 0.10 is newer than 0.2, whatever their letters say.
+    # 0.10 is newer than 0.2, although it sorts before it.
     assert windows.install("0.10.0") == OK
 
     assert names(windows.program) == [
@@ -298,7 +299,7 @@ def test_nothing_is_touched_while_hearth_runs_and_a_short_while_is_waited(
     hearth.communicate()
     stop(windows)
     program(windows.program / "hearthw.exe", 6_000)
-    hearth = windows.start(f"{place}\\hearthw.exe")  # ends within the time that is waited
+    hearth = windows.start(f"{place}\\hearthw.exe")  # ends before the installer gives up
     wait_until_running(windows, f"{place}\\hearthw.exe")
     assert windows.install("0.2.0") == OK
     hearth.communicate(timeout=60)
@@ -306,7 +307,7 @@ def test_nothing_is_touched_while_hearth_runs_and_a_short_while_is_waited(
 
 
 def wait_until_running(computer: Computer, program: str) -> None:
-    """Wait until this Windows lets nobody write to the file of a program."""
+    """Wait until this Windows does not allow writing to the file of a program."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
         asked = computer.start("cmd", "/c", f"(call ) >> {program}")
@@ -322,7 +323,7 @@ def test_it_goes_into_the_folder_that_is_named_and_moves_with_the_next_version(
     assert windows.install("0.1.0", *unquoted("/D=", windows.named(first))) == OK
     assert (first / "hearthw.exe").is_file()
     assert not windows.program.exists()
-    # The next version finds it, and a folder that is named moves it.
+    # The next version finds it, and a named folder moves it.
     assert windows.install("0.2.0") == OK
     assert (first / "_internal/app/version.txt").read_text("ascii") == "0.2.0"
     assert windows.install("0.10.0", *unquoted("/D=", windows.named(second))) == OK
@@ -343,7 +344,7 @@ def test_a_folder_with_other_files_is_refused(windows: Computer) -> None:
 
 def test_what_a_killed_run_has_left_is_put_in_order_by_the_next(windows: Computer) -> None:
     assert windows.install("0.1.0") == OK
-    # As it is when the old version has been moved away, and half of the new one is in place.
+    # The state after the old version has been moved away, with half of the new one in place.
     old, new = windows.program / ".hearth-old", windows.program / ".hearth-new"
     old.mkdir()
     new.mkdir()
@@ -408,7 +409,7 @@ def test_all_users_of_a_computer_get_it_from_one_place(windows: Computer) -> Non
     assert common.is_file()
     assert not shortcut(windows).exists()
 
-    # The chats of who removes it can be deleted with it; those of others are theirs.
+    # The chats of the user who removes it can be deleted with it; those of others stay.
     windows.data.mkdir()
     (windows.data / "chats.db").touch()
     assert windows.remove("/PURGE", folder=folder) == OK

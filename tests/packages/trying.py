@@ -1,4 +1,4 @@
-"""What the tests marked `packages` share: their root, their package, and a word at the end."""
+"""Shared parts of the tests marked `packages`: their root, their package, and a final report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA: Final = f"{HOME}/.local/share/hearth"
 AROUND: Final = (f"{HOME}/.cache", f"{HOME}/.local", f"{HOME}/.local/share")
 """The folders around a user's data and caches, which a new user does not have yet."""
 OF_THE_SYSTEM: Final = (f"{HOME}/.cache/fontconfig", f"{HOME}/.cache/mesa_shader_cache")
-"""What libraries of the system write for whoever uses them."""
+"""Files that libraries of the system write for their users."""
 WANTED: Final = pytest.mark.skipif(
     "HEARTH_PACKAGES" not in os.environ, reason="run.py test --packages"
 )
@@ -35,12 +35,12 @@ TOLD = pytest.StashKey[list[str]]()
 
 
 def tell(request: pytest.FixtureRequest, line: str) -> None:
-    """Say something at the end of the run."""
+    """Print a line at the end of the run."""
     request.config.stash.setdefault(TOLD, []).append(line)
 
 
 def package(pattern: str) -> Path:
-    """Find a package to try; skips the test, with a sentence, where it was not built."""
+    """Find a package to test; skip the test, with a sentence, if it was not built."""
     try:
         return newest(Path(os.environ["HEARTH_PACKAGES"]), pattern)
     except NoPackageError as error:
@@ -49,7 +49,7 @@ def package(pattern: str) -> Path:
 
 @dataclass
 class System:
-    """A system with its user and all that Hearth needs of it, and what lay there at that moment."""
+    """A system with its user and everything that Hearth needs, and its files at that moment."""
 
     release: Release
     root: Root
@@ -61,16 +61,21 @@ class System:
         return self.root.run("hearth", *words, user=self.friend, given=given).stdout
 
     def open_window(self, display: str, log: Path) -> float:
-        """Open the window, keep a picture of it, and close it; returns the seconds until it came.
+        """Open the window, keep a picture of it, and close it.
 
-        log: where the window's own words go, which an AssertionError repeats.
+        Args:
+            display: The display.
+            log: The file for the window's output, which an AssertionError repeats.
+
+        Returns:
+            The seconds until the window appeared.
         """
         began = time.monotonic()
         with self.root.running("hearth", user=self.friend, log=log, DISPLAY=display) as process:
             try:
                 box = screen.wait_for_window(display, "Hearth", FIRST_WINDOW_S)
                 took = time.monotonic() - began
-                time.sleep(5)  # until what is loaded after the first painting has come, too
+                time.sleep(5)  # until everything after the first painting is loaded, too
                 seen = screen.picture(display, box)
                 seen.save(KEPT / f"{self.release}.png")
                 assert screen.shades(seen) > 50
@@ -81,17 +86,21 @@ class System:
         return took
 
     def left(self) -> Difference:
-        """Tell what is not as it was; the user's data and what the system keeps do not count."""
+        """Return the changes, except for the user's data and files that the system keeps."""
         found = compare(self.before, listed(self.root.folder, (*OF_THE_SYSTEM, DATA)))
         return replace(found, added=tuple(it for it in found.added if it not in AROUND))
 
 
 @contextmanager
 def prepared(release: Release, brought: Sequence[Path], *also: str) -> Iterator[System]:
-    """Make a system with all that the .deb depends on, from that release alone, and a user.
+    """Make a system with all dependencies of the .deb, only from that release, and a user.
 
-    brought: files that are put into its /srv; also: more packages of it. Skips the test, with a
-    sentence, where no system can be made.
+    It skips the test, with a sentence, if no system can be made.
+
+    Args:
+        release: The release.
+        brought: Files to put into its /srv.
+        also: More packages of the release.
     """
     needed = field(package("hearth_*.deb"), "Depends")
     with clean_root(release) as root:
@@ -106,7 +115,7 @@ def prepared(release: Release, brought: Sequence[Path], *also: str) -> Iterator[
 
 @contextmanager
 def clean_root(release: Release) -> Iterator[Root]:
-    """Unpack a root and hold it; skips the test, with a sentence, where none can be made."""
+    """Unpack a root and open it; skip the test, with a sentence, if none can be made."""
     if lack := hindrance():
         pytest.skip(lack)
     folder = KEPT / release.name

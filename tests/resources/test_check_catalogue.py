@@ -34,7 +34,7 @@ def variant(quantisation: str, gb: float) -> dict[str, Any]:
 
 @pytest.fixture
 def catalogue(tmp_path: Path) -> Path:
-    """A catalogue of one model, in the layout of the one that is shipped."""
+    """Write a catalogue of one model, in the layout of the shipped one."""
     size = {
         "id": "small",
         "name": "Small",
@@ -59,7 +59,7 @@ def catalogue(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(hub: TestHub, monkeypatch: pytest.MonkeyPatch) -> TestHub:
-    """A Hub with all that the catalogue says."""
+    """Fill a Hub with everything in the catalogue."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.delenv("HF_TOKEN", raising=False)
     hub.add(MODEL, FILES, licence="mit")

@@ -1,4 +1,4 @@
-"""The documents name only what is there: commands, options, files, links, other documents."""
+"""The documents name only things that exist: commands, options, files, links, other documents."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ _PATH = re.compile(r"(?:app|engines|tests|resources|installers)/[\w./*-]*")
 _CALL = re.compile(
     r"(?:^|\| )(?P<name>(?:\.venv/bin/)?hearth|python3 run\.py)(?=\s|$)(?P<words>.*)"
 )
-"""At the beginning of a line, or behind another command that it reads from."""
+"""At the beginning of a line, or after another command that it reads from."""
 _PYTEST = {"--cov"}
-"""Options behind `run.py test` that are pytest's."""
+"""Options after `run.py test` that are pytest's."""
 _MADE = {"engines/llamacpp/packs", "installers/dist"}
-"""Examples of arguments, and folders for data and for what is built: not places to go to."""
+"""Examples of arguments, and folders for data and built files, which need not exist.
+"""
 
 
 def text_of(path: Path) -> str:
-    """What a document says; of a file of the guide's intents, its answers."""
+    """Return the text of a document; for a file of the guide's intents, its answers."""
     text = path.read_text(encoding="utf-8")
     if path in ANSWERS:
         return "\n\n".join(intent["answer"] for intent in tomllib.loads(text)["intent"])
@@ -49,7 +50,7 @@ def text_of(path: Path) -> str:
 
 
 def code_in(text: str) -> Iterator[str]:
-    """Spans of code, and the lines of its blocks without their comments."""
+    """Yield spans of code, and the lines of its blocks without their comments."""
     for block in _FENCE.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
             yield line.split("  #")[0].split(" # ")[0].strip()
@@ -58,7 +59,7 @@ def code_in(text: str) -> Iterator[str]:
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """The words of each command line of Hearth's, without the ways to call it."""
+    """Yield the words of each command line of Hearth's, without the ways to call it."""
     for code in code_in(text):
         found = _CALL.search(re.sub(r'"[^"]*"', "TEXT", code))
         if found and found["name"].endswith("hearth"):
@@ -81,7 +82,7 @@ def of_run(words: list[str]) -> Iterator[list[str]]:
 
 
 def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands or verbs that a parser knows."""
+    """Return the commands or verbs that a parser knows."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
@@ -100,7 +101,7 @@ def every(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
 
 
 def wrong(words: list[str]) -> str:
-    """What of a command line does not exist; "" if all of it does."""
+    """Return the part of a command line that does not exist; "" if all of it does."""
     at = [parser()]
     rest = list(words)
     while rest and not rest[0].startswith("-"):
@@ -140,7 +141,7 @@ def test_every_option_that_a_document_names_exists(document: Path) -> None:
 
 
 def test_the_documents_name_most_commands() -> None:
-    """Else the two tests above would find nothing wrong in nothing."""
+    """Otherwise the two tests above could pass without checking anything."""
     named = {words[0] for path in DOCUMENTS for words in commands_in(text_of(path)) if words}
     assert set(below(parser())) - named == set()
 
@@ -198,7 +199,7 @@ def test_the_readme_lists_every_guide() -> None:
 
 
 def test_each_story_is_a_list_of_files_that_is_easy_to_keep() -> None:
-    """One file a line, each named once in its story; that it exists is tested above."""
+    """It has one file a line, each named once; the test above checks that it exists."""
     stories = re.findall(
         r"^## Story: (.+?)\n(.*?)(?=^## )",
         text_of(DOCS / "developing.md"),

@@ -1,4 +1,4 @@
-"""The starter model's answers name what the window has, and deny only what Hearth cannot do.
+"""The starter model's answers use the window's names, and deny only what Hearth cannot do.
 
 The commands that they name are tested in test_docs.py, and tests/e2e/test_guide.py tests that the
 shipped model gives these answers.
@@ -26,7 +26,7 @@ EMPHASIS = {
     *("One file", "MTP", "assistant", "gated", "Q4", "Q4_K_M", "Q8", "Top-p"),
     *("CUDA", "Metal", "Vulkan", "Linux", "Windows", "macOS", "Apache-2.0"),
 }
-"""What an answer stresses without meaning a word of the window."""
+"""Words that an answer stresses without meaning a word of the window."""
 TYPED = {"Enter", "Shift+Enter", "Ctrl+C"}
 """Keys of the message box and of the terminal, which are no commands of the window."""
 
@@ -34,7 +34,7 @@ LIMITS = {
     "systems": "Hearth has been run on Linux only.",
     "which_gpus": "Metal has not been run.",
 }
-"""What answers say is not there, in the words of the README. When it comes, they have to change."""
+"""The limits that answers name, in the words of the README. When they fall, both have to change."""
 
 ENGINES = {"llamacpp": "llama.cpp", "vllm": "vLLM", "remote": "servers of your own"}
 
@@ -59,7 +59,7 @@ ANSWERS = {name: intent["answer"] for name, intent in INTENTS.items()}
 
 
 def unknown(answers: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]:
-    """Intents with the bold words in their answers that are not in `known`."""
+    """Yield intents with the bold words in their answers that are not in `known`."""
     for name, answer in answers.items():
         for bold in _BOLD.findall(answer):
             if bold not in known:
@@ -68,7 +68,7 @@ def unknown(answers: dict[str, str], known: set[str]) -> Iterator[tuple[str, str
 
 @pytest.fixture(scope="module")
 def known() -> set[str]:
-    """All texts of the window, without the dots of those that ask for more, and all its keys."""
+    """Return all texts of the window, without the dots at the end, and all its keys."""
     keys = {key for command in commands() for key in command.keys}
     return {text.removesuffix("…") for text in texts()} | keys | TYPED
 

@@ -13,6 +13,7 @@ from app.base.shipped import TRANSLATIONS
 from engines.sentences import N_
 from resources.translations.make.extract import ROOT, called, marked_in, placeholders, texts
 from resources.translations.make.update import compiled, read, translations
+from tests.support.sources import nodes_of, tree_of
 
 UPDATE = "run: python -m resources.translations.make.update"
 SOURCE = TRANSLATIONS / "hearth_de.po"
@@ -73,7 +74,7 @@ def test_the_compiled_catalogue_is_that_of_the_source() -> None:
     ],
 )
 def test_texts_of_every_kind_are_found(text: str, english: list[str]) -> None:
-    """Texts of the window, a setting, two errors, an assistant, and a connection's purpose."""
+    """They belong to the window, a setting, two errors, an assistant and a connection."""
     assert text in english
 
 
@@ -84,7 +85,7 @@ def test_a_value_that_is_not_given_is_found() -> None:
 
 def trees(*folders: str) -> list[tuple[Path, ast.Module]]:
     return [
-        (path, ast.parse(path.read_text(encoding="utf-8")))
+        (path, tree_of(path))
         for folder in folders
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
@@ -99,7 +100,7 @@ def test_each_mark_names_the_values_that_it_is_given() -> None:
     for path, tree in trees("app", "engines"):
         marks = [
             (node.args[0], {it.arg for it in node.keywords}, node.lineno)
-            for node in ast.walk(tree)
+            for node in nodes_of(tree)
             if isinstance(node, ast.Call) and called(node) == "N_" and node.args
         ]
         fills_in = any(given and not isinstance(first, ast.Constant) for first, given, _ in marks)
@@ -114,7 +115,7 @@ def test_each_mark_names_the_values_that_it_is_given() -> None:
 def pieces(tree: ast.AST) -> list[int]:
     """Return the lines where a marked sentence is put together with other text."""
     found: list[int] = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not isinstance(node, ast.expr):
             continue
         parts: list[ast.expr] = []
@@ -158,7 +159,7 @@ def errors() -> frozenset[str]:
     names = {"UserError"}
     bases: dict[str, set[str]] = {}
     for _, tree in trees("app", "engines"):
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = {it.id for it in node.bases if isinstance(it, ast.Name)}
     while more := {name for name, of in bases.items() if of & names} - names:
@@ -177,7 +178,7 @@ def test_each_sentence_of_an_error_is_marked() -> None:
     bare = [
         f"{path.relative_to(ROOT)}:{argument.lineno}"
         for path, tree in trees("app", "engines")
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Call) and called(node) in known and not is_for_programs(path)
         for argument in node.args
         if isinstance(argument, ast.JoinedStr)
@@ -187,7 +188,7 @@ def test_each_sentence_of_an_error_is_marked() -> None:
 
 
 def test_only_literal_texts_are_marked() -> None:
-    """The tool reads the source: it cannot know a text that is computed."""
+    """The tool reads the source, and cannot know a text that is computed."""
     assert list(marked_in(ast.parse('N_("a {b}", b=c); self.tr("d" if e else "f")'))) == [
         "a {b}",
         "d",

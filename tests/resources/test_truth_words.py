@@ -1,4 +1,4 @@
-"""Each line about MTP is made of texts with a translation, and of numbers: nothing is left over."""
+"""Each line about MTP consists of translated texts and numbers, and of nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def said_in_source() -> frozenset[str]:
 
 
 class Hidden:
-    """A catalogue that leaves nothing but the values of each text in the source."""
+    """A catalogue that leaves only the values of each text in the source."""
 
     def gettext(self, message: str, /) -> str:
         if message == "1,234.5" or message not in said_in_source():
@@ -95,11 +95,10 @@ def stages() -> Iterator[str]:
         found = stage(line, Stage(0.0, ""))
         assert found.words
         yield found.words
-    yield stage("Building JIT module 7; this", Stage(0.0, "")).words
 
 
 def left_of(sentence: str) -> str:
-    """What stays in English; numbers, and the names of what people type, are no words."""
+    """Return the text that stays in English; numbers and names that people type do not count."""
     said = language.translated(sentence)
     return " ".join(re.findall(r"[^\W\d_]{2,}", re.sub(r"HEARTH_KEY\w*|GB|ms\b", "", said)))
 

@@ -1,4 +1,4 @@
-"""A Generation with all that is done with messages, for tests of services."""
+"""A Generation with all the services around messages, for tests of these services."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.services import Services
 
 @dataclass
 class Desk:
-    """What a user can reach, and what was heard."""
+    """The services that a user reaches through the window, and their signals so far."""
 
     qtbot: QtBot
     services: Services
@@ -44,7 +44,7 @@ class Desk:
     errors: list[Any] = field(default_factory=list)
 
     def ask(self, text: str, chat_id: str | None = None, **options: Any) -> StoredMessage:
-        """The whole answer."""
+        """Ask a question and return the whole answer."""
         count = len(self.ended)
         chosen = AnswerOptions().changed(**options)
         self.generation.ask(chat_id, text, chosen, self.told.append, self.errors.append)
@@ -52,7 +52,7 @@ class Desk:
         return self.ended[-1]
 
     def begin(self, text: str, chat_id: str | None = None) -> StoredMessage:
-        """An answer that is being written, once its first word is there."""
+        """Ask a question and return the answer as soon as its first word has arrived."""
         heard: list[str] = []
         begun: list[StoredMessage] = []
         self.generation.begun.connect(begun.append)
@@ -62,11 +62,11 @@ class Desk:
         return begun[0]
 
     def wait_for(self, count: int) -> None:
-        """Until so many answers have ended since the beginning."""
+        """Wait until this many answers have ended since the beginning."""
         self.qtbot.waitUntil(lambda: len(self.ended) >= count)
 
     def wait_until_saved(self) -> None:
-        """Until all that was handed to the store has been done and told."""
+        """Wait until the store has done all its work and reported it."""
         done: list[None] = []
         self.tasks.run(lambda: None, done.append, self.errors.append, on="store")
         self.qtbot.waitUntil(lambda: bool(done))
@@ -79,7 +79,7 @@ class Desk:
 
 
 def desk(qtbot: QtBot, services: Services, folder: Path) -> Desk:
-    """Whose it is closes `tasks`."""
+    """Make a desk. The caller closes its `tasks`."""
     tasks = Tasks()
     settings = SettingsService(SettingsFile(folder / "settings.json"))
     generation = Generation(services.chats, services.answers, settings, tasks)

@@ -1,4 +1,4 @@
-"""Attached files as if they had been read."""
+"""Attached files, as if a reader had read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.documents.values.documents import (
 
 
 def attached(name: str, *pages: str) -> AttachedFile:
-    """A file of one text, or of several pages."""
+    """Return a file of one text, or of several pages."""
     kind = LocationKind.WHOLE if len(pages) == 1 else LocationKind.PAGE
     content = "\f".join(pages).encode()
     sections = tuple(Section(Location(kind, at), text) for at, text in enumerate(pages, 1))
@@ -27,7 +27,7 @@ def attached(name: str, *pages: str) -> AttachedFile:
 
 
 def attached_picture(name: str, media: bytes, width: int = 4, height: int = 3) -> AttachedFile:
-    """A picture of which the engines get these bytes."""
+    """Return a picture whose bytes for the engines are these."""
     digest = hashlib.sha256(media).hexdigest()
     return AttachedFile(
         name,
@@ -38,7 +38,7 @@ def attached_picture(name: str, media: bytes, width: int = 4, height: int = 3) -
 
 
 def attached_sound(name: str, media: bytes, seconds: float = 2.5) -> AttachedFile:
-    """A sound of which the engines get these bytes."""
+    """Return a sound whose bytes for the engines are these."""
     digest = hashlib.sha256(media).hexdigest()
     return AttachedFile(
         name, Document(DocumentKind.AUDIO, digest, len(media), (), media=media, seconds=seconds)
@@ -46,7 +46,7 @@ def attached_sound(name: str, media: bytes, seconds: float = 2.5) -> AttachedFil
 
 
 def attached_scan(name: str, *pages: bytes) -> AttachedFile:
-    """A scan, each of whose pages is a picture of these bytes."""
+    """Return a scan of which each page is a picture with these bytes."""
     places = [Location(LocationKind.PAGE, at + 1) for at in range(len(pages))]
     sections = tuple(Section(place, "") for place in places)
     pictures = tuple(PagePicture(at, data, 4, 6) for at, data in enumerate(pages, 1))

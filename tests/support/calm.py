@@ -1,4 +1,4 @@
-"""Wait until nothing more comes into the window by itself."""
+"""Wait until the window no longer changes by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shiboken6 import getAllValidWrappers
 from app.kit.tasks.tasks import Tasks
 
 SOON_MS = 500
-"""The longest interval of a timer that is waited for; a longer one ends a toast or looks around."""
+"""The longest interval of a timer to wait for, in ms. A longer one closes a toast or polls."""
 _TURNS_AT_REST, _MOST_TURNS = 4, 200
 
 

@@ -1,4 +1,4 @@
-"""Certificates made for a test: an authority, a server's, a client's."""
+"""Certificates made for a test: an authority, a server and a client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import trustme
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files in PEM form. ca: of the authority. client: a certificate with its key."""
+    """Certificates in PEM files, and the server's context.
+
+    Attributes:
+        ca: The certificate of the authority.
+        client: The client's certificate with its key.
+        server: The context of a server with a certificate of this authority.
+    """
 
     ca: Path
     client: Path
@@ -19,7 +25,12 @@ class Certificates:
 
 
 def make_certificates(folder: Path, *, asks_for_client: bool = False) -> Certificates:
-    """For 127.0.0.1 and localhost. asks_for_client: who shows no certificate is refused."""
+    """Make certificates for 127.0.0.1 and localhost.
+
+    Args:
+        folder: The folder for the files.
+        asks_for_client: True to refuse clients without a certificate.
+    """
     authority = trustme.CA()
     ca, client = folder / "authority.pem", folder / "client.pem"
     authority.cert_pem.write_to_path(str(ca))

@@ -1,4 +1,4 @@
-"""What a test does with single messages of the window."""
+"""Helpers for single messages of the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.window import Ui
 
 
 def view(ui: Ui, place: int) -> MessageView:
-    """The message at a place of what is shown, from 0."""
+    """Return the view of the message at a position in the transcript, from 0."""
     message = ui.page.transcript.messages[place]
     found = ui.page.transcript.view_of(message.id)
     assert found is not None
@@ -20,7 +20,7 @@ def view(ui: Ui, place: int) -> MessageView:
 
 
 def asked(ui: Ui) -> list[ChatRequest]:
-    """What the engine was asked for chats; a chat's title is asked for without its name."""
+    """Return the requests for answers. A request for a chat's title does not name the chat."""
     return [request for request in ui.engine.requests if request.chat]
 
 
@@ -31,7 +31,7 @@ def act(ui: Ui, place: int, name: str) -> None:
 
 
 def choose(ui: Ui, name: str) -> None:
-    """Trigger the entry of the menu that is open."""
+    """Trigger an entry of the open menu."""
     ui.qtbot.waitUntil(lambda: any(_action(menu, name) for menu in open_menus()))
     menu, action = next((it, _action(it, name)) for it in open_menus() if _action(it, name))
     assert action is not None

@@ -1,7 +1,7 @@
-"""The examples of the CommonMark specification, and the text that a reader of each sees.
+"""The examples of the CommonMark specification, and the text that a reader sees in each.
 
-Their licence (CC BY-SA) is not that of this project, so they are not part of it: they are read
-from the source distribution of markdown-it-py, which is fetched once with pip.
+Their licence (CC BY-SA) is not that of this project, so they are not part of it: they are read from
+the source distribution of markdown-it-py, which is fetched once with pip.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ _MARKERS = "•◦▪"
 
 @dataclass(frozen=True)
 class Example:
-    """An example of the specification; html: what it has to become."""
+    """An example of the specification.
+
+    Attributes:
+        number: Its number in the specification.
+        section: The title of its section.
+        markdown: The source.
+        html: The expected result.
+    """
 
     number: int
     section: str
@@ -30,9 +37,10 @@ class Example:
 
 
 def examples(folder: Path) -> list[Example]:
-    """All examples, fetched into a folder if they are not there.
+    """Return all examples; fetch them into a folder if they are not there.
 
-    Raises OSError where they cannot be fetched.
+    Raises:
+        OSError: They cannot be fetched.
     """
     name = f"markdown_it_py-{version('markdown-it-py')}"
     archive = folder / f"{name}.tar.gz"
@@ -53,7 +61,7 @@ def examples(folder: Path) -> list[Example]:
 
 
 def seen(html: str) -> str:
-    """The text of a page without its white space, with the markers and labels that Hearth adds."""
+    """Return the text of a page without white space, with the markers and labels Hearth adds."""
     page = _Page()
     page.feed(html)
     page.close()

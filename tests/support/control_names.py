@@ -1,4 +1,4 @@
-"""Whether every control of a page can be told by its name."""
+"""Find controls of a page that have no name."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ CONTROLS = (
 
 
 def is_within(widget: QWidget | None, kinds: tuple[type[QWidget], ...]) -> bool:
-    """Whether a widget is a part of one of these, such as the list of a combo box."""
+    """Return whether a widget is part of one of these kinds, such as the list of a combo box."""
     while widget is not None and not isinstance(widget, kinds):
         widget = widget.parentWidget()
     return widget is not None
 
 
 def nameless(root: QWidget) -> list[QWidget]:
-    """Controls that a screen reader or a test could not tell apart."""
+    """Return the controls that a screen reader or a test could not tell apart."""
     return [
         widget
         for widget in root.findChildren(QWidget)
@@ -46,7 +46,7 @@ def nameless(root: QWidget) -> list[QWidget]:
 
 
 def all_named(ui: Ui, root: QWidget) -> None:
-    """Every control has its name, that of the context's meter as soon as its number is known."""
+    """Wait until every control has its name; the context meter gets its own with its number."""
 
     def look() -> None:
         assert nameless(root) == []

@@ -15,13 +15,13 @@ CROWDS = pytest.mark.skipif(sys.platform != "linux", reason="only Linux pins a p
 
 @contextmanager
 def crowded(others: int = 4) -> Iterator[None]:
-    """Share one core with busy loops in the block, with the processes that are started there."""
+    """Share one core with busy loops; processes started inside the block share it too."""
     cores = os.sched_getaffinity(0)
     with ExitStack() as ends:
         ends.callback(os.sched_setaffinity, 0, cores)
         os.sched_setaffinity(0, {min(cores)})
         for _ in range(others):
-            # They end with this process, too: nobody writes to them.
+            # The loops read from this process, so they end with it.
             loop = "import os, threading\nthreading.Thread(target=lambda: (os.read(0, 1), "
             loop += "os._exit(0))).start()\nwhile True: pass"
             busy = subprocess.Popen([sys.executable, "-c", loop], stdin=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""A window's Generation over a house of engines, and all that it said."""
+"""A window's Generation over several engines, with everything that it reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.houses import House
 
 @dataclass
 class Desk:
-    """A Generation, and all that it said."""
+    """A Generation, and everything that it reported."""
 
     house: House
     tasks: Tasks
@@ -53,7 +53,7 @@ class Desk:
         chat: str | None = None,
         grammar: str | None = None,
     ) -> str:
-        """The id of the answer, which has begun or waits."""
+        """Ask a question; return the id of the answer, which has begun or waits for its turn."""
         count = len(self.begun)
         options = AnswerOptions({"model": model, "mtp": "off"}, grammar=grammar)
         self.generation.ask(chat, text, options, lambda _: None, self.crashed.append)

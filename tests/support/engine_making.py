@@ -1,4 +1,4 @@
-"""The care of an engine over a made index; as a program, one that a test can kill.
+"""The installer of an engine over a made package index; also a program that a test can kill.
 
 `python -m tests.support.engine_making ROOT LOCK ADDRESS` installs and prints the phases.
 """
@@ -39,9 +39,16 @@ def care_of(
     offline: Callable[[], bool] = lambda: False,
     of_cards: Lock | None = None,
 ) -> EngineInstaller:
-    """As the app has it, but for the lock, the computer and the indexes.
+    """Make an installer like the app's, with another lock, computer and index.
 
-    of_cards: the lock for NVIDIA's cards, if it is another one.
+    Args:
+        root: The folder of the engine.
+        lock: Returns the lock to install.
+        gate: The gate for its connections.
+        indexes: The addresses of the indexes.
+        facts: Describes this computer.
+        offline: True to stay offline.
+        of_cards: The lock for NVIDIA cards, if it is another one.
     """
 
     def lock_of(name: LockName) -> Lock:

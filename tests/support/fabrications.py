@@ -1,4 +1,4 @@
-"""Documents of planted facts, true quotes from them, and fabrications of many kinds."""
+"""Documents with planted facts, true quotes from them, and fabrications of many kinds."""
 
 from __future__ import annotations
 
@@ -47,14 +47,19 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class Fabrication:
-    """A quote that does not stand where it is said to; kind: how it was made."""
+    """An answer with a false quote, or with a quote that is not at the named place.
+
+    Attributes:
+        kind: How it was made.
+        answer: The sentence with the quote.
+    """
 
     kind: str
     answer: str
 
 
 def made_pages(rng: random.Random, count: int, each: int = 7) -> list[list[str]]:
-    """Pages of sentences, each of which is there once."""
+    """Return pages of sentences, each of which occurs once."""
     return [[made_sentence(rng, page * each + at) for at in range(each)] for page in range(count)]
 
 
@@ -74,7 +79,7 @@ def made_sentence(rng: random.Random, number: int) -> str:
 
 
 def true_answer(rng: random.Random, pages: Sequence[Sequence[str]], file: str) -> str:
-    """A sentence with a true quote of 4 to 25 words, and with its place."""
+    """Return a sentence with a true quote of 4 to 25 words, and its place."""
     page = rng.randrange(len(pages))
     words = " ".join(pages[page]).split(" ")
     start = rng.randrange(len(words) - 6)
@@ -92,7 +97,7 @@ def written(quote: str, page: int, file: str) -> str:
 def fabrication(
     rng: random.Random, pages: Sequence[Sequence[str]], file: str
 ) -> Fabrication | None:
-    """Make a fabrication of any kind; None where chance has made nothing false."""
+    """Make a fabrication of a random kind; return None if nothing in it became false."""
     kind = rng.choice(tuple(_KINDS))
     page = rng.randrange(len(pages))
     answer = _KINDS[kind](rng, pages, page, file)
@@ -152,7 +157,7 @@ def _digit_more_or_less(rng: random.Random, words: list[str]) -> list[str]:
 
 
 def _other_format(rng: random.Random, words: list[str]) -> list[str] | None:
-    """1,250 as 1.250, 1250, 1,25 or 12,50: all are other numbers somewhere."""
+    """Write 1,250 as 1.250, 1250, 1,25 or 12,50: each is another number somewhere."""
     fitting = [at for at in _numbers(words) if re.search(r"\d[.,]\d{3}", words[at])]
     if not fitting:
         return None
@@ -220,7 +225,7 @@ def _other_case(rng: random.Random, words: list[str]) -> list[str]:
 def _cut_number_or_word(
     rng: random.Random, pages: Sequence[Sequence[str]], page: int, file: str
 ) -> str:
-    """A quote that begins or ends in the middle of a word or a number."""
+    """Make a quote that begins or ends in the middle of a word or a number."""
     text = rng.choice(pages[page])
     places = [it.start() for it in re.finditer(r"(?<=[\w.,%-])(?=[\w%])", text)]
     inside = [at for at in places if re.match(r"\w[.,-]?\w|\d[.,]", text[at - 1 : at + 2])]
@@ -237,14 +242,14 @@ def _cut_number_or_word(
 
 
 def _without_unit(rng: random.Random, pages: Sequence[Sequence[str]], page: int, file: str) -> str:
-    """“at least 11” of “at least 11 %”."""
+    """Quote “at least 11” from “at least 11 %”."""
     text = rng.choice(pages[page])
     found = re.search(r"(\S+ \S+ \d+) ?%", text)
     return written(found[1], page + 1, file) if found else ""
 
 
 def _spliced(rng: random.Random, pages: Sequence[Sequence[str]], page: int, file: str) -> str:
-    """The beginning of one sentence and the end of another, of the same page or of two."""
+    """Join the beginning of a sentence and the end of another, from the same page or two pages."""
     near = rng.random() < 0.5
     one, other = (
         rng.sample(pages[page], 2)
@@ -260,7 +265,7 @@ def _spliced(rng: random.Random, pages: Sequence[Sequence[str]], page: int, file
 
 
 def _other_page(rng: random.Random, pages: Sequence[Sequence[str]], page: int, file: str) -> str:
-    """A true quote, of which another page is named: behind it, or before."""
+    """Make a true quote, and name an earlier or later page for it."""
     quote = " ".join(rng.choice(pages[page]).split(" ")[:-4]).replace("“", '"').replace("”", '"')
     named = (page + rng.randrange(1, len(pages))) % len(pages) + 1
     forms = (
@@ -276,7 +281,7 @@ def _other_page(rng: random.Random, pages: Sequence[Sequence[str]], page: int, f
 
 
 def _other_file(rng: random.Random, pages: Sequence[Sequence[str]], page: int, file: str) -> str:
-    """A true quote, of which another file is named, which may have a name that is like its own."""
+    """Make a true quote, and name another file for it, perhaps with a similar name."""
     quote = " ".join(rng.choice(pages[page]).split(" ")[:-4]).replace("“", '"').replace("”", '"')
     other = rng.choice((f"my{file}", "other.pdf", "notes.txt", f"{file}.docx", f"old_{file}"))
     return rng.choice(

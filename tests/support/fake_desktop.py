@@ -1,8 +1,8 @@
-"""A desktop's services on a bus of a test: notifications and the portal for global shortcuts.
+"""The services of a desktop on a test's bus: notifications and the portal for global shortcuts.
 
-Run as a program with the bus in DBUS_SESSION_BUS_ADDRESS. Each call is printed as a line of JSON.
+Run it as a program with the bus in DBUS_SESSION_BUS_ADDRESS. It prints each call as a line of JSON.
 A line on standard input plays the user: `click N` presses notification N, `press` the shortcut,
-`refuse` makes the portal say no from then on, `animate` allows animations again.
+`refuse` makes the portal refuse from then on, `animate` allows animations again.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Desktop:
             self._reply(message, "", ())
 
     def _respond(self, message: Message, found: dict[str, Any]) -> None:
-        """As the portal does: a handle at once, the answer as a signal of that handle."""
+        """Answer like the portal: with a handle at once, then with a signal of that handle."""
         sender = message.header.fields[HeaderFields.sender].removeprefix(":").replace(".", "_")
         token = message.body[-1]["handle_token"][1]
         handle = f"{PORTAL_PATH}/request/{sender}/{token}"

@@ -1,4 +1,4 @@
-"""Small exports of other programs, written the way those programs write them."""
+"""Small exports of other programs, in the formats of those programs."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def chatgpt_node(
 
 
 def chatgpt_chat(name: str = "gpt-1", title: str = "Bread") -> dict[str, Any]:
-    """A question that was asked in two ways, with a picture, reasoning and a search.
+    """Return a question that was asked in two ways, with a picture, reasoning and a search.
 
-    Fields as in the `conversations.json` that ChatGPT sends its users in 2025.
+    It has the fields of the `conversations.json` that ChatGPT sent its users in 2025.
     """
     nodes = [
         {"id": "root", "message": None, "parent": None, "children": ["sys"]},
@@ -83,9 +83,9 @@ def chatgpt_chat(name: str = "gpt-1", title: str = "Bread") -> dict[str, Any]:
 
 
 def lm_studio_chat() -> dict[str, Any]:
-    """Two versions of an answer, the first of them selected, which thought before.
+    """Return two versions of an answer with reasoning, the first of them selected.
 
-    Fields as in a `….conversation.json` of LM Studio 0.3.
+    It has the fields of a `….conversation.json` of LM Studio 0.3.
     """
 
     def answer(thought: str, text: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def lm_studio_chat() -> dict[str, Any]:
 
 
 def open_webui_chat() -> dict[str, Any]:
-    """A fork, reasoning in the text, and a rating; as “Export chats” writes them."""
+    """Return a fork, reasoning in the text and a rating, as “Export chats” writes them."""
     thought = (
         '<details type="reasoning" done="true" duration="5">\n'
         "<summary>Thought for 5 seconds</summary>\n&gt; 2 &lt; 3\n&gt; so yes\n</details>\nYes."
@@ -168,7 +168,12 @@ def open_webui_chat() -> dict[str, Any]:
 
 
 def write_jan(folder: Path, *, new: bool) -> Path:
-    """A thread of Jan: of 0.5, with times in milliseconds, or of 0.6 and later, in seconds."""
+    """Write a thread of Jan.
+
+    Args:
+        folder: The folder for the thread.
+        new: True for version 0.6 and later, with times in seconds; False for 0.5, in milliseconds.
+    """
     thread = folder / ("01J9ZK" if new else "jan_1700000000")
     thread.mkdir(parents=True)
     unit = 1 if new else 1000
@@ -214,9 +219,9 @@ def write_jan(folder: Path, *, new: bool) -> Path:
 
 
 def gpt4all_chat(version: int = 12) -> bytes:
-    """Written by Qt itself, in the order of `Chat`, `ChatLLM` and `ChatItem::serialize`.
+    """Write a chat with Qt itself, in the order of `Chat`, `ChatLLM` and `ChatItem::serialize`.
 
-    gpt4all-chat/src/{chat,chatllm,chatmodel,chatlistmodel}.cpp of nomic-ai/gpt4all.
+    They are in gpt4all-chat/src/{chat,chatllm,chatmodel,chatlistmodel}.cpp of nomic-ai/gpt4all.
     """
     data = QByteArray()
     out = QDataStream(data, QIODevice.OpenModeFlag.WriteOnly)
@@ -307,7 +312,7 @@ def _write_thought(out: QDataStream) -> None:
 
 
 def write_ollama(path: Path) -> Path:
-    """As `app/store/database.go` of ollama/ollama makes it, in WAL mode and not closed by it."""
+    """Write a database like `app/store/database.go` of ollama/ollama: in WAL mode, not closed."""
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode=WAL")
         db.executescript(

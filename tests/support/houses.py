@@ -1,4 +1,4 @@
-"""Answers over several engines: the guide here, a server, and a worker of its own."""
+"""Answers over several engines: the guide on this computer, a server and a worker."""
 
 from __future__ import annotations
 
@@ -52,10 +52,15 @@ CRASH = EngineFailed("vLLM stopped.", "Its process ended.", "Try again.")
 
 
 class ScriptedWorker(ScriptedEngine):
-    """revived, settled: how often each was asked for. lost: why it cannot be brought back.
+    """A worker that says what a test tells it.
 
-    adapted: the names of the adapters that it was given while it ran.
-    shared: what was wanted where it was to be shared. stayed_s: how long it was to stay.
+    Attributes:
+        revived: The number of calls of `revive`.
+        settled: The number of calls of `settle`.
+        lost: The reason why it cannot be revived.
+        adapted: The names of the adapters that it received while it ran.
+        shared: The keys under which it was to be shared.
+        stayed_s: How long it was to stay after Hearth leaves it, in seconds.
     """
 
     name = "vllm"
@@ -106,7 +111,11 @@ class NotedLlama(LlamaCppEngine):
 
 @dataclass
 class House:
-    """leaves: whether the server counts as another computer."""
+    """The parts that answer, over three engines.
+
+    Attributes:
+        leaves: True if the server counts as another computer.
+    """
 
     database: Database
     chats: ChatStore
@@ -120,7 +129,12 @@ class House:
     leaves: bool = True
 
     def write(self, answer: StoredMessage, **options: object) -> StoredMessage:
-        """options: as of `AnswerOptions.changed`."""
+        """Write an answer.
+
+        Args:
+            answer: The answer to write.
+            options: The changes that `AnswerOptions.changed` takes.
+        """
         chosen = AnswerOptions().changed(**options)
         events = list(self.answers.write(answer, Settings(), chosen, lambda _: None, CancelToken()))
         last = events[-1]
@@ -131,7 +145,7 @@ class House:
         return self.write(self.chats.ask(chat_id, text)[1], model=model)
 
     def load(self, model: str) -> str:
-        """The name of its engine."""
+        """Load a model; return the name of its engine."""
         entry = self.library.find(model)
         with self.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()) as lease:
             return lease.engine_name
@@ -139,7 +153,12 @@ class House:
 
 @contextmanager
 def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
-    """vllm: answers in place of the scripted worker."""
+    """Open the parts that answer, over three engines.
+
+    Args:
+        folder: The folder for the database.
+        vllm: A worker to use instead of the scripted one.
+    """
     database = Database(folder / "chats.db")
     seconds = [0.0]
     further = (

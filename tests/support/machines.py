@@ -1,4 +1,4 @@
-"""Computers to recommend models for, described: what they have free, and what suits them."""
+"""Computers to recommend models for: their free memory, and the models that suit them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,17 @@ HUGE = ("gpt-oss 120B", "Qwen 3.6 35B-A3B")
 
 @dataclass(frozen=True)
 class Machine:
-    """A computer. total, free, limit: of its memory, in GiB. rate: of the memory, in GB/s.
+    """A computer, and the recommendation that it should get.
 
-    suits: the models of which one must be the default; none if nothing fits. device: where the
-    default must run. says: what the note must have in it.
+    Attributes:
+        total: Its memory, in GiB.
+        free: The free part of its memory, in GiB.
+        limit: The limit on its memory, in GiB.
+        rate: The bandwidth of its memory, in GB/s.
+        rates: The bandwidth of its cards, in GB/s.
+        suits: The models of which one must be the default; empty if no model fits.
+        device: The device on which the default must run.
+        says: Words that the note must contain.
     """
 
     name: str
@@ -55,14 +62,14 @@ class Machine:
 
 
 def card(name: str, total: float, free: float | None = None, vendor: str = "nvidia") -> Gpu:
-    """A graphics card; total, free in GiB."""
+    """Return a graphics card with this much memory in total and free, in GiB."""
     backend = "CUDA" if vendor == "nvidia" else "Vulkan"
     available = total - 0.5 if free is None else free
     return Gpu(name, vendor, backend, int(total * GIB), int(available * GIB), False, "", True)
 
 
 def unit(total: float, free: float, name: str = "Integrated graphics") -> Gpu:
-    """A unit that may use half of the computer's memory."""
+    """Return integrated graphics, which may use half of the computer's memory."""
     half = int(total * GIB / 2)
     return Gpu(name, "intel", "Vulkan", half, min(half, int(free * GIB)), True, "", True)
 

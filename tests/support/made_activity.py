@@ -1,4 +1,4 @@
-"""Requests as they could have been over the last minutes, for plots of them."""
+"""Made requests of the last minutes, for plots of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SAMPLED = SampledAs(0.7, 0.95, 40, None, None)
 
 
 def made_record(ended: float, number: int = 0) -> RequestRecord:
-    """A request that ended then, of eight seconds, with what differs from one to the next."""
+    """Return a request of eight seconds that ended at this time; `number` varies its figures."""
     wait, reading = 0.5 * (number % 3), 0.2 + 0.1 * (number % 5)
     asked = ended - 8.0
     first = asked + wait + reading

@@ -1,4 +1,4 @@
-"""Writes LoRA adapters of random weights in GGUF, as convert_lora_to_gguf.py has them."""
+"""Write LoRA adapters with random weights in GGUF, as convert_lora_to_gguf.py lays them out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ _RANK = 4
 def write_adapter(
     path: Path, model: Path, *, seed: int = 1, strength: float = 1.0, architecture: str = ""
 ) -> Path:
-    """An adapter for a model's attention. strength: 0.0 changes nothing."""
+    """Write an adapter for the attention of a model.
+
+    Args:
+        path: The file to write.
+        model: The model that the adapter is for.
+        seed: The seed of its weights.
+        strength: The size of its changes; 0.0 changes nothing.
+        architecture: Another architecture to name in the file.
+    """
     reader = gguf.GGUFReader(model)
     named = architecture or str(reader.fields["general.architecture"].contents())
     writer = gguf.GGUFWriter(path, named)

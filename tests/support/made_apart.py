@@ -1,8 +1,8 @@
-"""Cuts models apart: a made one in target and head as two files, any other into a smaller one.
+"""Split a made model into a target and a head, or cut layers out of any model.
 
 Target and head are laid out as conversion/qwen.py of llama.cpp does with --no-mtp and with --mtp:
-the target has no word of its heads, and the head keeps the count of all layers, the table of
-tokens, the last norm and the output.
+the target does not mention its heads, and the head keeps the count of all layers, the token
+embeddings, the last norm and the output.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ENDS = {"token_embd.weight", "output_norm.weight", "output.weight"}
 
 
 def cut_off(whole: Path, target: Path, head: Path) -> tuple[Path, Path]:
-    """Write both files of a model with its heads in it; returns them."""
+    """Write target and head of a model with heads as two files; return their paths."""
     reader = gguf.GGUFReader(whole)
     architecture = reader.fields["general.architecture"].contents()
     values = {name: field.contents() for name, field in reader.fields.items()}
@@ -37,7 +37,10 @@ def cut_off(whole: Path, target: Path, head: Path) -> tuple[Path, Path]:
 
 
 def without_layers(whole: Path, path: Path, left_out: Collection[int]) -> Path:
-    """Write a model that lacks these layers: smaller, and with a mind of its own; returns it."""
+    """Write a model without these layers; return its path.
+
+    It is smaller and answers differently.
+    """
     reader = gguf.GGUFReader(whole)
     architecture = reader.fields["general.architecture"].contents()
     count = reader.fields[f"{architecture}.block_count"].contents()
@@ -60,7 +63,14 @@ def _write(
     changes: dict[str, int | None],
     name_of: Callable[[str], str | None],
 ) -> None:
-    """Write what a model's file has, with changes. name_of: a tensor's new name; None drops it."""
+    """Write the contents of a model's file, with changes.
+
+    Args:
+        reader: The file to read.
+        path: The file to write.
+        changes: Values by their names; None drops a value.
+        name_of: Returns a tensor's new name; None drops the tensor.
+    """
     architecture = reader.fields["general.architecture"].contents()
     writer = gguf.GGUFWriter(path, architecture)
     for name, field in reader.fields.items():

@@ -1,7 +1,7 @@
-"""Small models of many architectures, with zeros for weights: their memory is what matters.
+"""Small models of many architectures, with zeros for weights, for tests of their memory.
 
 Their files are sparse. Widths, heads, windows and states differ from one another, so that a sum
-that takes one for the other is wrong. They have the starter's tokenizer, with more tokens.
+that confuses two of them is wrong. They have the starter's tokenizer, with more tokens.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _number(values: Values, key: str) -> int:
 
 
 def _each(values: Values, shapes: Shapes, more: Mapping[str, list[int]]) -> Shapes:
-    """More tensors in every layer."""
+    """Add tensors to every layer."""
     count = _number(values, "block_count")
     added = {f"blk.{i}.{name}": shape for i in range(count) for name, shape in more.items()}
     return shapes | added
@@ -109,14 +109,14 @@ def _qwen3moe(values: Values) -> Shapes:
 
 
 def _mixtral(values: Values) -> Shapes:
-    """Its experts are as wide as the feed-forward layer that it has not."""
+    """Return the tensors of a Mixtral: its experts are as wide as a feed-forward layer."""
     return _with_experts(
         {**values, "expert_feed_forward_length": values["feed_forward_length"]}, _untied(values)
     )
 
 
 def _gemma4_with_experts(values: Values) -> Shapes:
-    """Experts beside the feed-forward layer, gate and up in one, and a scale for each expert."""
+    """Add experts to the feed-forward layer: gate and up in one tensor, and a scale per expert."""
     width, count = _number(values, "embedding_length"), _number(values, "expert_count")
     inner = _number(values, "expert_feed_forward_length")
     more = {
@@ -149,7 +149,7 @@ def _gpt_oss(values: Values) -> Shapes:
 
 
 def _fused(values: Values) -> Shapes:
-    """One matrix for query, key and value, one for gate and up: Phi."""
+    """Return tensors like Phi's: one for query, key and value, and one for gate and up."""
     width, inner = _number(values, "embedding_length"), _number(values, "feed_forward_length")
     kv = (
         width
@@ -196,7 +196,7 @@ def _gemma3n(values: Values) -> Shapes:
 
 
 def _deepseek2(values: Values) -> Shapes:
-    """Keys and values as one latent vector; the first layer dense, experts and a shared one."""
+    """Return tensors with latent keys and values, a dense first layer and a shared expert."""
     width, heads = _number(values, "embedding_length"), _number(values, "attention.head_count")
     rank, rope = _number(values, "attention.kv_lora_rank"), _number(values, "rope.dimension_count")
     key = _number(values, "attention.key_length_mla")
@@ -250,7 +250,7 @@ def _mamba(values: Values) -> Shapes:
 
 
 def _granite_hybrid(values: Values) -> Shapes:
-    """The second of the layers attends, the others are of Mamba 2."""
+    """Return tensors with attention in the second layer and Mamba 2 in the others."""
     width, inner = _number(values, "embedding_length"), _number(values, "ssm.inner_size")
     state, heads = _number(values, "ssm.state_size"), _number(values, "ssm.time_step_rank")
     mixed = inner + 2 * state
@@ -348,7 +348,7 @@ MODELS: Final[Mapping[str, Model]] = {
     ),
     "glm4": ("glm4", Type.Q4_K, _glm4, {**BASE, **_KEY_LENGTH}),
 }  # fmt: skip
-"""By a name: the architecture, the type of its matrices, its tensors, and what its header says."""
+"""By name: the architecture, the type of the matrices, the tensors, and the header's values."""
 
 EXACT: Final = ("ssm_conv1d.weight", "ssm_a", "ssm_d", "ssm_norm.weight", "gate_inp.weight",
                  "shortconv.conv.weight")  # fmt: skip
@@ -361,7 +361,7 @@ def tokenizer() -> Values:
 
 
 def write_made(folder: Path, name: str) -> Path:
-    """Write one of MODELS; a fraction of a second."""
+    """Write one of MODELS, within a fraction of a second."""
     architecture, matrix, tensors, values = MODELS[name]
     shapes = tensors(values)
     exact = {

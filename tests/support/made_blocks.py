@@ -1,4 +1,4 @@
-"""Parts of made models: random matrices, and what all architectures have in common."""
+"""Parts of made models: random matrices, and the parts that all architectures share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.made_language import Language
 Tensors = dict[str, Tensor]
 
 CONTEXT = 0.15
-"""How much the target's layers disturb what a head can know; for each, beside a stream of one."""
+"""How much each layer of the target disturbs a head's knowledge, beside a stream of size one."""
 
 NOISE = 0.15
 """How much the layers of a head disturb its guess."""
@@ -31,7 +31,16 @@ def common(kind: str, name: str, layers: int, width: int, inner: int) -> dict[st
 def attention(
     random: Random, width: int, heads: int, kv_heads: int, head: int, scale: float
 ) -> Tensors:
-    """`scale`: what it adds to the residual stream, whose size is one."""
+    """Return an attention layer.
+
+    Args:
+        random: Makes the weights.
+        width: The width of the residual stream.
+        heads: The number of query heads.
+        kv_heads: The number of key and value heads.
+        head: The width of a head.
+        scale: The size of its contribution to the residual stream, whose size is one.
+    """
     return {
         "attn_norm": vector(width),
         "attn_q": random.matrix(heads * head, width),
@@ -52,7 +61,7 @@ def feed(random: Random, width: int, inner: int, scale: float) -> Tensors:
 
 
 def feed_experts(random: Random, count: int, width: int, inner: int, scale: float) -> Tensors:
-    """A mixture of so many experts, and one that all tokens share."""
+    """Return a mixture of `count` experts, and one expert that all tokens share."""
     return {
         "ffn_gate_inp": random.matrix(count, width),
         "ffn_gate_exps": random.matrices(count, inner, width),
@@ -64,7 +73,13 @@ def feed_experts(random: Random, count: int, width: int, inner: int, scale: floa
 
 
 def guess(random: Random, memory: Floats, noise: float) -> Tensors:
-    """What a head in the model's own file begins and ends with. memory: see made_look_back."""
+    """Return the first and last tensors of a head in the model's own file.
+
+    Args:
+        random: Makes the weights.
+        memory: The memory of the language; see made_look_back.
+        noise: How much its hidden state disturbs its guess.
+    """
     width = len(memory)
     return {
         "nextn.eh_proj": beside(width, width, random.matrix(width, width, noise), memory),
@@ -83,7 +98,7 @@ def ends(language: Language, scale: float = 1.0) -> Tensors:
 
 
 def named(layer: int, block: Tensors) -> Tensors:
-    """Only biases and some numbers of a recurrence, its decay first, go without the ending."""
+    """Add the layer to the names. Biases and some values of a recurrence have no “.weight”."""
     plain = ("ssm_a", "ssm_d", "ssm_dt.bias", "ssm_conv1d.bias")
     return {
         f"blk.{layer}.{name}" + ("" if name in plain else ".weight"): tensor
@@ -92,17 +107,17 @@ def named(layer: int, block: Tensors) -> Tensors:
 
 
 class Random:
-    """Makes tensors of random numbers, in the order of their writing."""
+    """A source of random tensors, whose numbers are drawn when the tensors are written."""
 
     def __init__(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
 
     def matrix(self, rows: int, columns: int, scale: float = 1.0) -> Tensor:
-        """A product with it has `scale` times the size of what it is multiplied by."""
+        """Return a matrix whose products have `scale` times the size of the other factor."""
         return self._normal((rows, columns), scale)
 
     def matrices(self, count: int, rows: int, columns: int, scale: float = 1.0) -> Tensor:
-        """So many of them in one tensor, as a mixture has its experts."""
+        """Return this many matrices in one tensor, as a mixture stores its experts."""
         return self._normal((count, rows, columns), scale)
 
     def _normal(self, shape: tuple[int, ...], scale: float) -> Tensor:
@@ -122,7 +137,10 @@ def given(values: Floats) -> Tensor:
 
 
 def beside(rows: int, seen: int, noise: Tensor, known: Floats) -> Tensor:
-    """Passes the first `rows` of `seen` numbers on; adds `noise` and `known` times the others."""
+    """Return a matrix that passes on the first `rows` of `seen` numbers.
+
+    It adds the other numbers times `noise` plus `known`.
+    """
 
     def make() -> Floats:
         parts = [np.eye(rows, seen, dtype=np.float32), noise.make() + known]

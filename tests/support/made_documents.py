@@ -1,4 +1,4 @@
-"""Makes documents to read: small ones of each kind, and hostile ones."""
+"""Make documents to read: small ones of each kind, and hostile ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOMB = (
     )
     + "]><a>&i;</a>"
 )
-"""Entities that grow to 200 million characters."""
+"""Entities that expand to 200 million characters."""
 
 
 def archive(path: Path, parts: Mapping[str, str | bytes]) -> Path:
@@ -56,7 +56,7 @@ def paragraph(text: str, style: str = "") -> str:
 
 
 def pptx(path: Path, slides: Sequence[tuple[str, str, str]]) -> Path:
-    """A presentation of slides, each a title, a text and notes; it shows the last one first."""
+    """Write a presentation of slides: title, text and notes. It shows the last slide first."""
     numbers = range(1, len(slides) + 1)
     ids = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in reversed(numbers))
     parts: dict[str, str] = {
@@ -115,7 +115,7 @@ def epub(path: Path, pages: Mapping[str, str], encrypted: str = "") -> Path:
 
 
 def pdf(path: Path, pages: Sequence[Sequence[str]], extra: bytes = b"") -> Path:
-    """A PDF whose pages hold lines of text in Helvetica; a page without lines holds a picture."""
+    """Write a PDF whose pages are lines of text in Helvetica; a page without lines is a picture."""
     contents = []
     for lines in pages:
         if lines:
@@ -126,13 +126,16 @@ def pdf(path: Path, pages: Sequence[Sequence[str]], extra: bytes = b"") -> Path:
 
 
 def column(lines: Sequence[str], left: int, size: int) -> bytes:
-    """What draws lines of text below each other, from so far on the left."""
+    """Return the operators that draw lines of text below each other, at a left margin."""
     shown = b"".join(b"(" + escaped(line) + b") Tj T*\n" for line in lines)
     return b"BT /F %d Tf %d TL %d 720 Td\n" % (size, size + 2, left) + shown + b"ET\n"
 
 
 def pdf_of(path: Path, contents: Sequence[bytes]) -> Path:
-    """A PDF whose pages are drawn so. /F is Helvetica, with ligatures, and /I a picture."""
+    """Write a PDF whose pages have these contents.
+
+    /F is Helvetica with ligatures, and /I is a picture.
+    """
     objects: list[bytes] = []
 
     def add(content: bytes) -> int:
@@ -185,7 +188,7 @@ def escaped(text: str) -> bytes:
 
 
 def locked_pdf(path: Path, pages: Sequence[Sequence[str]]) -> Path:
-    """A PDF that wants a password."""
+    """Write a PDF that needs a password."""
     from pypdf import PdfReader, PdfWriter
 
     writer = PdfWriter()
@@ -197,7 +200,7 @@ def locked_pdf(path: Path, pages: Sequence[Sequence[str]]) -> Path:
 
 
 def replaced(path: Path, name: str, content: str) -> Path:
-    """Put another part into an archive in the place of one that is there."""
+    """Replace a part of an archive."""
     with zipfile.ZipFile(path) as file:
         parts = {it: file.read(it) for it in file.namelist()}
     return archive(path, {**parts, name: content})

@@ -1,4 +1,4 @@
-"""Writes small embedding and ranking models of random weights: a BERT, and a Llama that pools."""
+"""Write small embedding and ranking models with random weights: a BERT, and a Llama that pools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ _WIDTH, _HEADS, _INNER, _LAYERS = 64, 4, 128, 2
 
 
 def write_bert(path: Path, pooling: int | None = MEAN) -> Path:
-    """A BERT of a few words. pooling: None leaves it out of the file."""
+    """Write a BERT that knows a few words.
+
+    Args:
+        path: The file to write.
+        pooling: The type of pooling; None leaves it out of the file.
+    """
     vectors = {
         "token_embd_norm.weight": 1.0, "token_embd_norm.bias": 0.0,
     }  # fmt: skip
@@ -68,7 +73,7 @@ def write_bert(path: Path, pooling: int | None = MEAN) -> Path:
 
 
 def write_pooling_llama(path: Path, pooling: int = LAST, tokens: Tokens | None = None) -> Path:
-    """A Llama whose file says that it makes one vector of all tokens, as Qwen3-Embedding's does."""
+    """Write a Llama that pools, like Qwen3-Embedding: it makes one vector of all tokens."""
     tokens = tokens or starter_tokens()
     random = np.random.default_rng(4)
     tensors = {

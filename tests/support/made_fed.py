@@ -1,12 +1,13 @@
-"""Drafters for the made Qwen that are fed what goes into some of its layers: Eagle-3 and DFlash.
+"""Drafters for the made Qwen that read the inputs of some of its layers: Eagle-3 and DFlash.
 
-Laid out as conversion/llama.py and qwen.py of llama.cpp write them. What Eagle-3 guesses are most
-of the tokens only (`d2t`), and its table of tokens is the target's, as is all of DFlash's.
+They are laid out as conversion/llama.py and qwen.py of llama.cpp write them. Eagle-3 can guess most
+of the tokens, not all (`d2t`), and uses the target's token embeddings. DFlash uses both embeddings
+and output matrix of the target.
 
-An Eagle-3 drafter finds the current token by an attention that looks at its own place, and what
-the one before left behind in what it was fed. DFlash finds both at one and two places before the
-first unknown token, and of the tokens after that one nothing. DSpark begins with the token that is
-known, and by its Markov head each guess knows the one before it.
+An Eagle-3 drafter finds the current token with an attention that looks at its own position, and the
+memory of the token before it in its input. DFlash finds both one and two positions before the first
+unknown token, and nothing about the tokens after that one. DSpark begins with the known token, and
+its Markov head tells each guess the one before it.
 """
 
 from __future__ import annotations
@@ -38,24 +39,24 @@ from tests.support.made_look_back import ROPE_BASE, SHARE
 from tests.support.made_qwen import Qwen
 
 LAYERS = (1, 2, 3)
-"""The target's layers that are read. What it remembers of the token before is found in the last."""
+"""The target's layers that it reads. The last one holds the memory of the token before."""
 
 _PAIRS = 6
 _HEADS = 2
 _FOCUS = 2.45
 _SHARPNESS = 60.0
 _LOUD = 5.0
-"""How much louder what is found is than the token that stands for unknown ones."""
+"""How much louder a found token is than the token that stands for unknown ones."""
 
 _MARKOV = 2.0
-"""How much louder what may follow the guess before is than what else is known."""
+"""How much louder the followers of the previous guess are than everything else known."""
 
 _BLOCK = 9
 _KERNEL, _GROUP, _CHOICES = 3, 32, 8
 
 
 def write_eagle(path: Path, *, noise: float = NOISE) -> Path:
-    """An Eagle-3 drafter for `write_qwen`'s."""
+    """Write an Eagle-3 drafter for the model of `write_qwen`."""
     tokens, kind, target = starter_tokens(), "eagle3", Qwen()
     language, random = make_language(tokens, target.width), Random(5)
     width, head = target.width, target.width // _HEADS
@@ -100,11 +101,18 @@ def write_eagle(path: Path, *, noise: float = NOISE) -> Path:
 def write_dflash(
     path: Path, *, markov: bool = False, second: bool = False, noise: float = NOISE
 ) -> Path:
-    """A DFlash drafter for `write_qwen`'s; with the Markov head a DSpark, or the second DFlash."""
+    """Write a DFlash drafter for the model of `write_qwen`.
+
+    Args:
+        path: The file to write.
+        markov: True for a Markov head, which makes it a DSpark.
+        second: True for the second DFlash.
+        noise: How much its layers disturb its guess.
+    """
     tokens, kind, target = starter_tokens(), "dflash", Qwen()
     language, random = make_language(tokens, target.width), Random(7)
     width = head = target.width
-    # One head looks one place back for the whole token, the other two for what it left behind.
+    # One head looks one place back for the whole token, the other two back for its memory.
     found = np.zeros((_HEADS * head, width), np.float32)
     found[:head] = np.eye(head)
     found[head : head + SEEN.stop - SEEN.start, SEEN] = np.eye(SEEN.stop - SEEN.start)
@@ -156,7 +164,7 @@ def write_dflash(
         f"{kind}.attention.sliding_window_pattern": [False, True],
         f"{kind}.rope.freq_base": ROPE_BASE,
         f"{kind}.rope.dimension_count": head,
-        # As for every target whose positions have several parts.
+        # Like every target whose positions have several parts.
         f"{kind}.rope.dimension_sections": [head // 2, 0, 0, 0],
         f"{kind}.block_size": _BLOCK,
         f"{kind}.target_layers": list(LAYERS),
@@ -168,7 +176,7 @@ def write_dflash(
         values["general.name"] = "Made DSpark"
     if second:
         tensors |= {
-            # Always one, by the first column, which is the same for all tokens.
+            # Always one: the first column is the same for all tokens.
             "selector_hidden.weight": _always(np.ones(width, np.float32), width, 0.25),
             "selector_predecessor.weight": given(language.embedding),
             "selector_successor.weight": given(language.output),
@@ -188,7 +196,7 @@ def write_dflash(
 
 
 def _places(head: int, back: int) -> Floats:
-    """A query that meets the key so many places before its own, or the key."""
+    """Return a query that meets the key `back` positions before its own, or the key itself."""
     turn = back * ROPE_BASE ** (-2.0 * np.arange(_PAIRS) / head)
     made = np.zeros(head, np.float32)
     made[:_PAIRS] = np.cos(turn)
@@ -197,7 +205,7 @@ def _places(head: int, back: int) -> Floats:
 
 
 def _always(rows: Floats, width: int, scale: float) -> Tensor:
-    """A matrix whose product is `rows`, up to its size, for every token."""
+    """Return a matrix whose product is `rows`, up to its size, for every token."""
     values = np.zeros((len(rows), width), np.float32)
     values[:, 0] = rows * np.float32(scale)
     return given(values)

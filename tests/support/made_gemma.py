@@ -28,7 +28,8 @@ from tests.support.made_look_back import ROPE_BASE, SHARE, look_back, remembered
 class Gemma:
     """Shape of a Gemma 4 and its drafter; every `period`th layer has full attention.
 
-    per_layer: width of the embeddings that each layer has of its own, or 0.
+    Attributes:
+        per_layer: The width of the embeddings that each layer has for itself, or 0.
     """
 
     layers: int = 4
@@ -55,7 +56,7 @@ def write_gemma(
     noise: float = NOISE,
     tokens: Tokens | None = None,
 ) -> tuple[Path, Path]:
-    """A Gemma 4 and its drafter, which reads the target's KV cache and hidden state."""
+    """Write a Gemma 4 and its drafter, which reads the target's KV cache and hidden state."""
     tokens = tokens or starter_tokens()
     language = make_language(tokens, shape.width, shape.drafter_width)
     _write_target(target, shape, language, tokens, context)
@@ -134,7 +135,7 @@ def _write_drafter(
 def _gemma_values(
     kind: str, name: str, shape: Gemma, layers: int, period: int
 ) -> dict[str, object]:
-    """What a target and its drafter have in common: they share a KV cache."""
+    """Return the values that target and drafter have in common: they share a KV cache."""
     return {
         f"{kind}.attention.head_count": shape.heads,
         f"{kind}.attention.head_count_kv": shape.kv_heads,
@@ -158,7 +159,7 @@ def _gemma_values(
 def _gemma_block(
     random: Random, shape: Gemma, width: int, inner: int, full: bool, scale: float
 ) -> Tensors:
-    """`scale`: what each half adds to the residual stream, whose size is one."""
+    """Return a layer, each half of which adds `scale` to a residual stream of size one."""
     size = shape.heads * (shape.full_head if full else shape.head)
     return {
         "attn_norm": vector(width),

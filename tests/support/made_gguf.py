@@ -1,4 +1,4 @@
-"""Writes GGUF files for tests: the starter's tokenizer, named values, tensors one at a time."""
+"""Write GGUF files for tests: the starter's tokenizer, named values, one tensor at a time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from tests.support.paths import ROOT
 STARTER = ROOT / "resources" / "starter" / "starter.gguf"
 
 NORMAL = 1
-"""Type of a token that is text; the others are control tokens, bytes and the like."""
+"""The type of a text token; the other types are control tokens, bytes and the like."""
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """Rows before columns, as NumPy has it; `make` gives the values when they are written."""
+    """A tensor of a file.
+
+    Attributes:
+        shape: Rows before columns, as in NumPy.
+        make: Returns the values when they are written.
+    """
 
     shape: tuple[int, ...]
     make: Callable[[], Floats | NDArray[np.int64]]
@@ -32,7 +37,12 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The values of a file whose keys begin with "tokenizer."; which tokens are text."""
+    """The tokenizer of a file.
+
+    Attributes:
+        values: The values whose keys begin with "tokenizer.".
+        types: The type of each token.
+    """
 
     values: Mapping[str, object]
     types: NDArray[np.int32]
@@ -44,7 +54,7 @@ class Tokens:
 
 @cache
 def starter_tokens(count: int = 0) -> Tokens:
-    """The starter's tokenizer, with made words at its end until there are `count` tokens."""
+    """Return the starter's tokenizer, with made words at its end up to `count` tokens."""
     fields = gguf.GGUFReader(STARTER).fields
     values = {
         name: field.contents() for name, field in fields.items() if name.startswith("tokenizer.")
@@ -60,7 +70,10 @@ def starter_tokens(count: int = 0) -> Tokens:
 def write_model(
     path: Path, architecture: str, values: Mapping[str, object], tensors: Mapping[str, Tensor]
 ) -> Path:
-    """Matrices become F16, all else F32, `d2t` stays. One tensor at a time is in memory."""
+    """Write a model, with one tensor at a time in memory.
+
+    Matrices become F16, everything else F32; `d2t` keeps its type.
+    """
     writer = gguf.GGUFWriter(None, architecture)
     add_values(writer, values)
     for name, tensor in tensors.items():
@@ -78,7 +91,7 @@ def write_model(
 
 
 def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
-    """Numbers become uint32 or float32, by their Python type."""
+    """Add values to a file. Numbers become uint32 or float32, depending on their Python type."""
     add: dict[type, Callable[[str, Any], None]] = {
         str: writer.add_string,
         bool: writer.add_bool,

@@ -1,10 +1,10 @@
-"""The made models' language: which tokens may follow which, and matrices that say so.
+"""The language of the made models: which tokens may follow which, and the matrices for it.
 
 A model whose residual stream holds little but the embedding of the current token is a Markov chain:
 the row of the output matrix for a token is the sum of the embeddings of those that it may follow,
-so each token has a few followers with near logits. What the layers add decides between them: mostly
-the token before (see made_look_back), which a head can know from the hidden state, and a little
-the whole context, which it cannot. So it guesses right mostly.
+so each token has a few followers with near logits. The additions of the layers decide between them:
+mostly the token before (see made_look_back), which a head can know from the hidden state, and a
+little the whole context, which it cannot know. So most of its guesses are right.
 """
 
 from __future__ import annotations
@@ -17,31 +17,36 @@ from numpy.typing import NDArray
 from tests.support.made_gguf import NORMAL, Floats, Tokens
 
 FOLLOWERS = 3
-"""Tokens that may come after a token."""
+"""The number of tokens that may come after a token."""
 
 _SPREAD = 1.4
 """Standard deviation of the logits of tokens that do not follow the current one."""
 
 _GAP = 2.4
-"""Between the logits of a token's first follower and its second, and so on."""
+"""The difference between the logits of a token's first follower and its second, and so on."""
 
 SEEN = slice(1, 33)
-"""Columns of a token's embedding that the choice after the next token depends on."""
+"""The columns of a token's embedding on which the choice after the next token depends."""
 
 _NEVER = -40.0
-"""Logit of control tokens and bytes: an answer is text and has no end of its own."""
+"""The logit of control tokens and bytes: an answer is text and never ends by itself."""
 
 _BIAS = 4.0
-"""Large, so that no layer turns its sign."""
+"""Large, so that no layer changes its sign."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """embedding: a row of mean square 1 per token; only the first `rank` columns are not zero.
+    """The matrices of a language.
 
-    output: makes logits of a residual stream of mean square 1. The first column of the embedding
-    is the same for all tokens: it carries the bias of the output matrix. memory: what a token
-    leaves behind for the next one's choice of followers (see made_look_back).
+    The first column of the embedding is the same for all tokens: it carries the bias of the output
+    matrix.
+
+    Attributes:
+        embedding: A row of mean square 1 per token; only the first `rank` columns are not zero.
+        output: Turns a residual stream of mean square 1 into logits.
+        memory: A token's contribution to the next token's choice of followers (see made_look_back).
+        rank: The number of columns that a drafter can see.
     """
 
     embedding: Floats
@@ -50,13 +55,20 @@ class Language:
     rank: int
 
     def truncated(self) -> Floats:
-        """The output matrix for a stream of `rank` numbers, of mean square 1 too."""
+        """Return the output matrix for a stream of `rank` numbers, also of mean square 1."""
         scale = (self.output.shape[1] / self.rank) ** 0.5
         return np.asarray(self.output[:, : self.rank] * np.float32(scale))
 
 
 def make_language(tokens: Tokens, width: int, rank: int | None = None, seed: int = 2) -> Language:
-    """The same for the same arguments. `rank`: as many columns as a drafter can see."""
+    """Make a language, the same one for the same arguments.
+
+    Args:
+        tokens: The tokenizer.
+        width: The width of the residual stream.
+        rank: The number of columns that a drafter can see; all by default.
+        seed: The seed of the random numbers.
+    """
     random = np.random.default_rng(seed)
     rank = rank or width
     unit = (width / rank) ** 0.5
@@ -66,7 +78,7 @@ def make_language(tokens: Tokens, width: int, rank: int | None = None, seed: int
     text = np.flatnonzero(tokens.types == NORMAL)
     output = np.zeros_like(embedding)
     for choice in range(FOLLOWERS):
-        # One round through all of the text, so that no chain of followers is short.
+        # One cycle through the whole text, so that no chain of followers is short.
         round_trip = random.permutation(text)
         follower = random.choice(text, tokens.count).astype(np.int64)
         follower[round_trip] = np.roll(round_trip, -1)
@@ -78,12 +90,12 @@ def make_language(tokens: Tokens, width: int, rank: int | None = None, seed: int
     output[others, 0] = _NEVER / _BIAS
     seen = SEEN.stop - SEEN.start
     memory = random.standard_normal((width, seen), np.float32) / np.float32(seen**0.5)
-    memory[: SEEN.stop] = 0  # what is handed on stays as it is
+    memory[: SEEN.stop] = 0  # the layer passes these on unchanged
     return Language(embedding, output, memory, rank)
 
 
 def _add_rows(target: Floats, at: NDArray[np.int64], rows: Floats, scale: float) -> None:
-    """In portions: a vocabulary of 32,000 tokens would need a second copy of its matrix."""
+    """Add rows in portions: 32,000 tokens would need a second copy of their matrix at once."""
     for start in range(0, len(at), 4096):
         part = slice(start, start + 4096)
         np.add.at(target, at[part], rows[part] * np.float32(scale))

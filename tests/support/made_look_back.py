@@ -1,8 +1,8 @@
 """An attention layer that looks at the token before the current one, and at nothing else.
 
-It lets the next token depend on the last two. A head that is given the right hidden state knows
-what the layer found; with a wrong one it guesses worse. So a mistake in handing states over shows
-in how many guesses are accepted, not only in how fast an answer is.
+It lets the next token depend on the last two. A head that receives the right hidden state knows
+the layer's result; with a wrong one it guesses worse. So a mistake in handing states over shows
+in the share of accepted guesses, and not only in the speed of an answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.support.made_gguf import Floats
 from tests.support.made_language import SEEN
 
 SHARE = 1.2
-"""Size of what the layer adds, beside an embedding of size one."""
+"""The size of the layer's contribution, beside an embedding of size one."""
 
 ROPE_BASE = 1e4
 
@@ -25,10 +25,18 @@ _SHARPNESS = 60.0
 def look_back(
     memory: Floats, heads: int, kv_heads: int, head: int, rotated: int, scale: float
 ) -> Tensors:
-    """Replaces tensors of an attention layer. `scale`: of llama.cpp, for queries times keys.
+    """Return tensors to replace those of an attention layer.
 
-    Queries and keys are the same for all tokens; only the rotation by the position tells them
-    apart. The query is turned back by one position, so it meets the key before its own.
+    Queries and keys are the same for all tokens; they differ only by the rotation for their
+    position. The query is turned back by one position, so it meets the key before its own.
+
+    Args:
+        memory: The memory of the language.
+        heads: The number of query heads.
+        kv_heads: The number of key and value heads.
+        head: The width of a head.
+        rotated: The rotated part of a head.
+        scale: The factor that llama.cpp applies to queries times keys.
     """
     width, count = memory.shape
     key = np.zeros(head, np.float32)
@@ -52,16 +60,16 @@ def look_back(
 
 
 def remembered(memory: Floats, rows: int, unit: float = 1.0) -> Floats:
-    """For a head: makes what the layer added out of the hidden state of the token before."""
+    """Return a matrix that finds this layer's contribution in a hidden state, for a head."""
     values = np.zeros((rows, memory.shape[0]), np.float32)
-    # A hidden state has size one after what the layer added, too.
+    # A hidden state has size one after this contribution, too.
     whole = (1 + SHARE**2) ** 0.5
     values[:, SEEN] = memory[:rows] * np.float32(SHARE * whole / unit)
     return values
 
 
 def _always(rows: Floats, width: int) -> Floats:
-    """A matrix whose product is `rows`, up to its size, for every token."""
+    """Return a matrix whose product is `rows`, up to its size, for every token."""
     values = np.zeros((len(rows), width), np.float32)
     values[:, 0] = rows
     return values

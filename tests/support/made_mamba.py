@@ -1,4 +1,4 @@
-"""A made Mamba, and a small Llama that drafts for it: both write what their language has."""
+"""A made Mamba, and a small Llama that drafts for it; both write the same language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.made_language import make_language
 
 _KERNEL = 4
 _CONTEXT = 0.5
-"""How much each layer adds to what the draft model knows: it guesses nine of ten tokens right."""
+"""How much each layer adds that the draft model cannot know; it guesses nine tokens of ten."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mamba:
 def write_mamba(
     path: Path, drafter: Path, shape: Mamba = Mamba(), *, tokens: Tokens | None = None
 ) -> tuple[Path, Path]:
-    """A Mamba, and the Llama that guesses what it writes."""
+    """Write a Mamba, and the Llama that drafts for it."""
     tokens = tokens or starter_tokens()
     language = make_language(tokens, shape.width)
     whole = ends(language) | {"output.weight": given(language.output)}

@@ -1,4 +1,4 @@
-"""Pictures and sounds, made on the spot."""
+"""Made pictures and sounds."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ BLUE: Final = (30, 30, 200)
 
 
 def two_colours(width: int = 60, height: int = 40) -> Image.Image:
-    """A picture that is red on its left and blue on its right."""
+    """Return a picture that is red on its left and blue on its right."""
     picture = Image.new("RGB", (width, height), BLUE)
     picture.paste(RED, (0, 0, width // 2, height))
     return picture
 
 
 def noise(width: int, height: int) -> Image.Image:
-    """A picture that no format makes small."""
+    """Return a picture that no format can compress much."""
     return Image.effect_noise((width, height), 200).convert("RGB")
 
 
 def written(picture: Image.Image, form: str, **options: object) -> bytes:
-    """A picture as a file of this format."""
+    """Return a picture as a file in this format."""
     out = io.BytesIO()
     picture.save(out, form, **options)
     return out.getvalue()
 
 
 def with_metadata(orientation: int = 1) -> Image.Exif:
-    """What a telephone writes into a photo: how it was held, its maker, and the place."""
+    """Return metadata like a telephone's in a photo: its orientation, the maker and the place."""
     exif = Image.Exif()
     exif[0x0112] = orientation
     exif[0x010F] = "SecretMaker"
@@ -42,7 +42,7 @@ def with_metadata(orientation: int = 1) -> Image.Exif:
 
 
 def wav(seconds: float, rate: int = 16_000, channels: int = 1) -> bytes:
-    """A tone."""
+    """Return a tone."""
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(channels)
@@ -56,12 +56,12 @@ def wav(seconds: float, rate: int = 16_000, channels: int = 1) -> bytes:
 
 
 def mp3(frames: int) -> bytes:
-    """Silence: frames of MPEG 1, layer 3, 128 kbit/s, 44.1 kHz, with nothing in them."""
+    """Return silence: empty frames of MPEG 1, layer 3, 128 kbit/s, 44.1 kHz."""
     return (b"\xff\xfb\x90\x44" + bytes(413)) * frames
 
 
 def mp3_16k(frames: int) -> bytes:
-    """The same of MPEG 2: 64 kbit/s, 16 kHz, one channel; each frame has 36 ms."""
+    """Return silence: empty frames of MPEG 2, 64 kbit/s, 16 kHz, one channel, 36 ms each."""
     return (b"\xff\xf3\x88\xc4" + bytes(284)) * frames
 
 
@@ -69,7 +69,13 @@ MP3_FRAME_S: Final = 1152 / 44_100
 
 
 def flac(blocks: int, told: int | None = None, rate: int = 16_000) -> bytes:
-    """Silence: blocks of 4,096 samples; told: how many samples it says that it has."""
+    """Return silence in blocks of 4,096 samples.
+
+    Args:
+        blocks: The number of blocks.
+        told: The number of samples that the header states; the real one by default.
+        rate: Samples per second.
+    """
     samples = blocks * 4096 if told is None else told
     info = (4096).to_bytes(2, "big") * 2 + bytes(6)
     info += (rate << 44 | 15 << 36 | samples).to_bytes(8, "big") + bytes(16)
@@ -78,7 +84,7 @@ def flac(blocks: int, told: int | None = None, rate: int = 16_000) -> bytes:
 
 
 def _flac_frame(number: int) -> bytes:
-    """A frame of 4,096 samples of 16 bits that are all 0; numbers up to 127."""
+    """Return a frame of 4,096 samples of 16 bits that are all 0; its number is at most 127."""
     header = bytes((0xFF, 0xF8, 0xC0, 0x08, number))
     frame = header + bytes((_crc(header, 8, 0x07),)) + b"\x00\x00\x00"
     return frame + _crc(frame, 16, 0x8005).to_bytes(2, "big")

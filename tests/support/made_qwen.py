@@ -33,8 +33,9 @@ _ROTATED = 32
 class Qwen:
     """Shape of a Qwen 3.5; every fourth layer has full attention, the others a delta net.
 
-    experts: of a mixture in each layer, two of which are used for a token; 0 for none. next: it is
-    a Qwen3-Next, whose state llama.cpp does not keep token by token.
+    Attributes:
+        experts: The number of experts in each layer, two of which are used per token; 0 for none.
+        next: True for a Qwen3-Next, whose state llama.cpp does not keep token by token.
     """
 
     layers: int = 4
@@ -62,7 +63,16 @@ def write_qwen(
     tokens: Tokens | None = None,
     drafts: bool = True,
 ) -> Path:
-    """A Qwen 3.5, or a Qwen3-Next. drafts: its last block is a head that does."""
+    """Write a Qwen 3.5 or a Qwen3-Next.
+
+    Args:
+        path: The file to write.
+        shape: Its shape.
+        context: How much its layers disturb the knowledge of a head.
+        noise: How much the head's own layer disturbs its guess.
+        tokens: The tokenizer; the starter's by default.
+        drafts: True if its last block is a head that drafts.
+    """
     tokens = tokens or starter_tokens()
     language = make_language(tokens, shape.width)
     random = Random(2)
@@ -124,7 +134,7 @@ def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
         "attn_qkv": random.matrix(mixed, shape.width),
         "attn_gate": random.matrix(value, shape.width),
         "ssm_conv1d": random.matrix(mixed, 4),
-        # With these two the state halves about every five tokens.
+        # These two values halve the state about every five tokens.
         "ssm_dt.bias": vector(heads, -2.0),
         "ssm_a": vector(heads, -1.0),
         **rates,
@@ -135,14 +145,14 @@ def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
 
 def _attention(random: Random, shape: Qwen, scale: float) -> Tensors:
     sizes = shape.width, shape.heads, shape.kv_heads, shape.head
-    # The second half of each query gates what its head found.
+    # The second half of each query gates the result of its head.
     query = {"attn_q": random.matrix(2 * shape.heads * shape.head, shape.width)}
     return attention(random, *sizes, scale) | query
 
 
 def _look_back(shape: Qwen, language: Language) -> Tensors:
     heads, width = shape.heads, shape.width
-    # What gates the heads is sigmoid(0): a half of what they found.
+    # The gate of the heads is sigmoid(0): it passes half of their result.
     block = look_back(
         language.memory * 2, heads, shape.kv_heads, shape.head, _ROTATED, shape.head**-0.5
     )

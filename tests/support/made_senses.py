@@ -41,7 +41,7 @@ _PATCH = 8
 
 
 def sensing_tokens() -> Tokens:
-    """The starter's tokenizer with the markers of pictures and sounds."""
+    """Return the starter's tokenizer with the markers of pictures and sounds."""
     plain = starter_tokens()
     count = len(plain.types)
     more = starter_tokens(count + len(MARKERS))
@@ -57,7 +57,7 @@ def sensing_tokens() -> Tokens:
 def write_qwen3vl(
     path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 1.5
 ) -> Path:
-    """A Qwen 3 VL: positions of four parts, and what its eyes add to the first layers."""
+    """Write a Qwen 3 VL: positions of four parts, first layers that its projector also feeds."""
     tokens, random = sensing_tokens(), Random(11)
     language = make_language(tokens, width)
     heads, kv_heads, head, inner = 2, 1, 64, 256
@@ -82,7 +82,7 @@ def write_qwen3vl(
 
 
 def write_gemma4(path: Path, *, width: int = 192, context: float = 0.6, layers: int = 4) -> Path:
-    """A Gemma 4, which looks at a picture as a whole, with a window in half of its layers."""
+    """Write a Gemma 4, which reads a picture as a whole and has a window in half of its layers."""
     shape = replace(Gemma(), width=width, layers=layers)
     drafter = path.with_name(f"drafter-{path.name}")
     write_gemma(path, drafter, shape, context=context, tokens=sensing_tokens())
@@ -99,7 +99,17 @@ def qwen3vl_projector(
     layers: int = 3,
     heads: int = 2,
 ) -> Path:
-    """Eyes for a Qwen 3 VL of this width. eye: their own."""
+    """Write a vision projector for a Qwen 3 VL.
+
+    Args:
+        path: The file to write.
+        width: The width of the model.
+        deepstack: The number of layers that feed the model's first layers.
+        kind: The type of the projector.
+        eye: The width of the projector itself.
+        layers: The number of its layers.
+        heads: The number of its heads.
+    """
     random, inner = Random(12), 2 * eye
     merged = 4 * eye
     tensors: Tensors = {
@@ -147,7 +157,15 @@ def qwen3vl_projector(
 def gemma4_projector(
     path: Path, *, width: int = 192, ears: bool = False, eye: int = 64, layers: int = 2
 ) -> Path:
-    """Eyes for a Gemma 4 of this width; eye: their own. ears: and what hears."""
+    """Write a vision projector for a Gemma 4.
+
+    Args:
+        path: The file to write.
+        width: The width of the model.
+        ears: True to add an encoder of sounds.
+        eye: The width of the projector itself.
+        layers: The number of its layers.
+    """
     random, inner, heads = Random(13), 2 * eye, 2
     tensors: Tensors = {
         "v.patch_embd.weight": _patches(random, eye),
@@ -178,7 +196,7 @@ def gemma4_projector(
 
 
 def qwen3a_projector(path: Path, *, width: int = 128) -> Path:
-    """Ears of a Qwen 3 for a model of this width, which has no eyes."""
+    """Write an audio projector of a Qwen 3 for a model of this width, without vision."""
     random, layers, inner, ear, channels = Random(14), 2, 128, 64, 32
     tensors: Tensors = {
         "a.conv2d.1.weight": _normal(random, (channels, 1, 3, 3), 0.4),
@@ -213,7 +231,7 @@ def qwen3a_projector(path: Path, *, width: int = 128) -> Path:
 
 
 def png(width: int, height: int, seed: int = 1) -> bytes:
-    """A picture of coloured waves, the same for the same numbers."""
+    """Return a picture of coloured waves, the same one for the same numbers."""
     random = np.random.default_rng(seed)
     across, down = np.meshgrid(np.linspace(0, 1, width), np.linspace(0, 1, height))
     waves = [np.sin(9 * (across * x + down * y) + z) for x, y, z in random.normal(size=(3, 3))]
@@ -231,7 +249,7 @@ def png(width: int, height: int, seed: int = 1) -> bytes:
 
 
 def wav(seconds: float, pitch: float = 440.0) -> bytes:
-    """A tone that grows louder."""
+    """Return a tone that grows louder."""
     rate = 16_000
     count = int(seconds * rate)
     tone = [
@@ -327,7 +345,7 @@ def _patches(random: Random, eye: int) -> Tensor:
 
 
 def _table(random: Random, rows: int, columns: int) -> Tensor:
-    """A table that llama.cpp interpolates, which it does with F32 alone."""
+    """Return a table that llama.cpp interpolates, which it can only do in F32."""
     plain = _normal(random, (1, rows, columns), 0.3)
     return Tensor((1, rows, columns), plain.make)
 

@@ -1,6 +1,6 @@
 """A made Step 3.5: attention only, and several heads in the file, each of which drafts one token.
 
-Its name is "step35"; the experts that the real ones have are optional.
+Its architecture is "step35"; the experts of the real ones are optional.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def write_step(
     noise: float = NOISE,
     tokens: Tokens | None = None,
 ) -> Path:
-    """A Step 3.5 whose last blocks are the heads; the n-th drafts the n-th token."""
+    """Write a Step 3.5 whose last blocks are the heads; the n-th drafts the n-th token."""
     tokens = tokens or starter_tokens()
     language = make_language(tokens, shape.width)
     random = Random(5)

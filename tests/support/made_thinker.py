@@ -1,4 +1,4 @@
-"""A made model that thinks: it writes one train of thought and one answer, whatever is asked.
+"""A made model that thinks: it writes the same reasoning and the same answer to any prompt.
 
 Its residual stream holds nothing but the current token, and its output matrix names the one that
 follows. Its template and markers are those of Gemma 4, its tokenizer is the starter's.
@@ -31,14 +31,13 @@ _LOGIT: Final = 24.0
 
 
 def thinking_tokens(template: str = "gemma4") -> Tokens:
-    """The starter's tokenizer, whose tokens are Gemma 4's, with a template that thinks."""
+    """Return the starter's tokenizer, which has Gemma 4's tokens, with a template that thinks."""
     tokens = starter_tokens()
     return replace(tokens, values={**tokens.values, "tokenizer.chat_template": source(template)})
 
 
 def write_thinker(path: Path) -> Path:
-    """Behind the beginning of its turn it opens its thoughts, behind the closing marker it
-    answers, and then it ends its turn."""
+    """Write a model that opens its reasoning, closes it, answers and ends its turn."""
     walk = ["\n", "<|channel>", "th", "oug", "ht", *THOUGHTS, "<channel|>", *ANSWER, "<turn|>"]
     return write_walker(path, thinking_tokens(), walk)
 
@@ -52,7 +51,12 @@ OFFERS_TOOLS: Final = (
 
 
 def write_caller(path: Path, *, token: bool = False) -> Path:
-    """It asks for the tool “clock”, whatever it is asked. token: the marker of calls is one."""
+    """Write a model that calls the tool “clock” for any prompt.
+
+    Args:
+        path: The file to write.
+        token: True if the marker of a tool call is a single user-defined token.
+    """
     tokens = starter_tokens()
     texts = tokens.values["tokenizer.ggml.tokens"]
     assert isinstance(texts, list)
@@ -72,7 +76,7 @@ def write_caller(path: Path, *, token: bool = False) -> Path:
 
 
 def write_walker(path: Path, tokens: Tokens, walk: list[str]) -> Path:
-    """A model that writes each of these tokens behind the one before it."""
+    """Write a model that writes each of these tokens after the one before it."""
     texts = tokens.values["tokenizer.ggml.tokens"]
     assert isinstance(texts, list)
     places = [texts.index(text) for text in walk]

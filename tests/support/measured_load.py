@@ -1,7 +1,7 @@
-"""Loads one model of a test in this process, answers with it, and says what it took.
+"""Load one model of a test in this process, answer with it, and print its memory use.
 
-Run in a process of its own: what a process grows by is only plain in one
-that did nothing else before.
+It runs as a separate process: memory growth is only clear in a process that did nothing else
+before.
 """
 
 from __future__ import annotations

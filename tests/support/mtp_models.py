@@ -1,14 +1,16 @@
-"""Makes models that draft; they write made words without end (see made_language).
+"""Make models that draft; they write made words without end (see made_language).
 
-Qwen 3.5 has a head in its file, Step 3.5 several, Gemma 4 a drafter in a file of its own. The
+Qwen 3.5 has a head in its file, Step 3.5 several, Gemma 4 a drafter in a separate file. The
 arguments of the functions that write them are `context`, how much the layers of the target disturb
-what a head can know, and `noise`, how much its own layers disturb its guess. Share of first guesses
-that are right, over 1,000 greedy tokens of the small models with a context of 0.15, the default:
+the knowledge of a head, and `noise`, how much its own layers disturb its guess. Share of first
+guesses that are right, over 1,000 greedy tokens of the small models with a context of 0.15, the
+default:
 
     noise                    0     0.15   0.5    1.0
     Qwen                     0.89  0.85   0.76   0.54
     Gemma                    0.88  0.84   0.66   0.30
     Step                     0.93  0.97   0.72   0.56
+
     with wrong hidden states, at a noise of 0.15: 0.35, 0.67, 0.56
 
 A context of 0.3 takes about 0.1 off the first two columns.
@@ -39,7 +41,7 @@ Size = Literal["0.3b", "1b"]
 Quantisation = Literal["F16", "Q8_0", "Q4_0", "Q4_K"]
 
 VOCABULARY = 32768
-"""Tokens of a model for benches: with the starter's 2,048 the output matrix would cost nothing."""
+"""Tokens of a model for benches. With the starter's 2,048 the output matrix would be free."""
 
 _QWENS: Final[Mapping[Size, Qwen]] = {
     "0.3b": Qwen(16, 1024, 4, 1, 256, 3072, 128, 8, 8),
@@ -49,16 +51,17 @@ _GEMMAS: Final[Mapping[Size, Gemma]] = {
     "0.3b": Gemma(15, 1024, 8, 2, 128, 256, 4096, 5, 512, 0, 4, 256, 1024),
     "1b": Gemma(25, 1536, 12, 2, 128, 256, 6144, 5, 512, 0, 4, 256, 2048),
 }
-# Numbers of `enum llama_ftype` in llama.h.
+# Values of `enum llama_ftype` in llama.h.
 _FILE_TYPES: Final[Mapping[Quantisation, int]] = {"Q4_0": 2, "Q8_0": 7, "Q4_K": 15}
 
 
 def made(
     folder: Path, kind: Kind, size: Size, quantisation: Quantisation
 ) -> tuple[Path, Path | None]:
-    """A model of realistic costs and its drafter, made once; seconds to minutes, up to 2 GB.
+    """Make a model of realistic costs and its drafter, once.
 
-    What is in a file under its final name is whole: it was renamed when it was done.
+    This takes seconds to minutes, and up to 2 GB. A file with its final name is complete, as it is
+    renamed at the end.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = {"gemma": ("gemma", "gemma-drafter"), "qwen": ("qwen",)}[kind]
@@ -82,14 +85,14 @@ def made(
 
 
 def quantised(plain: Path, path: Path, quantisation: Quantisation) -> Path:
-    """The model in another quantisation, made once."""
+    """Quantise a model, once."""
     if path.exists():
         return path
     native = load_native()
     params = native.api.llama_model_quantize_default_params()
     params.nthread = 2
     params.ftype = _FILE_TYPES[quantisation]
-    # The default takes the whole of a small model into memory at once.
+    # The default loads a small model into memory as a whole.
     params.max_buf_size = 256 * 2**20
     begun = _begun(path)
     with native.log.watch() as complaints:

@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's protocol as real ones do, on this computer, as a test tells it.
+"""A scripted server on this computer that speaks OpenAI's protocol as real ones do.
 
 The shapes of answers and errors are those that vLLM 0.32, llama-server and OpenAI send.
 """
@@ -26,9 +26,12 @@ DONE = b"data: [DONE]\n\n"
 
 @dataclass
 class Asked:
-    """A request that came. headers: with lower-case names.
+    """A request that has arrived.
 
-    gone: its client hung up. ended: nobody works on it any more.
+    Attributes:
+        headers: The headers, with lower-case names.
+        gone: Set when the client hangs up.
+        ended: Set when nothing works on the request any more.
     """
 
     method: str
@@ -41,9 +44,12 @@ class Asked:
 
 @dataclass
 class Reply:
-    """What is sent back. body: bytes, or pieces of a stream, one write each.
+    """A reply.
 
-    pace_s: pause between the pieces. cut: the connection ends without the end of the body.
+    Attributes:
+        body: The bytes, or the pieces of a stream, one write each.
+        pace_s: The pause between pieces, in seconds.
+        cut: True to end the connection before the end of the body.
     """
 
     body: bytes | Iterable[bytes]
@@ -59,7 +65,7 @@ def event(value: object) -> bytes:
 
 
 def chunk(delta: Body, finish: str | None = None, **more: object) -> bytes:
-    """One object of a streamed answer."""
+    """Return one object of a streamed answer."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return event({"object": "chat.completion.chunk", "choices": [choice], **more})
 
@@ -69,17 +75,21 @@ def stream(*pieces: bytes, **options: Any) -> Reply:
 
 
 def refusal(status: int, message: str, **more: object) -> Reply:
-    """An error as OpenAI, vLLM and llama-server write it."""
+    """Return an error as OpenAI, vLLM and llama-server write it."""
     error = {"message": message, "type": "invalid_request_error", "code": status, **more}
     return Reply(json.dumps({"error": error}).encode(), status)
 
 
 class OpenAiServer:
-    """Answers by a model of words; what `replies` holds for a path is sent instead, in turn.
+    """A server that answers with a model of words, or with scripted replies.
 
-    asked: the requests so far. api_key: what a request must carry, None for nothing.
-    dies: set, it fails in the middle of the next answer.
     Use it as a context manager.
+
+    Attributes:
+        asked: The requests so far.
+        api_key: The key that a request must carry; None for no key.
+        replies: Scripted replies by path, each sent once, in order, instead of an answer.
+        dies: Set it to make the next answer fail in the middle.
     """
 
     def __init__(
@@ -122,11 +132,11 @@ class OpenAiServer:
         self.replies.setdefault(path, []).extend(replies)
 
     def chats(self) -> list[Body]:
-        """The bodies of the chats that were asked for."""
+        """Return the bodies of the requests for chats."""
         return [it.body for it in self.asked if it.path == "/v1/chat/completions"]
 
     def reply(self, asked: Asked) -> Reply:
-        path = urlsplit(asked.path).path  # a proxy is asked for whole addresses
+        path = urlsplit(asked.path).path  # a proxy receives whole addresses
         with self._taking:
             scripted = next(iter(self.replies.get(path, ())), None)
             if scripted is not None:
@@ -212,7 +222,7 @@ class OpenAiServer:
         return {"count": len(numbers), "max_model_len": self.context, "tokens": numbers}
 
     def chat(self, body: Body) -> Reply:
-        """An answer by the model of words."""
+        """Answer with the model of words."""
         if body["model"] != self.model:
             return refusal(404, f"The model `{body['model']}` does not exist.")
         length = len(tokens_of(prompt_of(body)))
@@ -225,11 +235,11 @@ class OpenAiServer:
         return Reply(self._pieces(body), kind="text/event-stream", pace_s=self.pace_s)
 
     def dying(self, body: Body) -> Reply:
-        """An answer that waits behind its first word for `dies`, and fails then."""
+        """Return an answer that waits for `dies` after its first word, and then fails."""
         return Reply(self._pieces(body, waits=True), kind="text/event-stream")
 
     def _read(self, length: int) -> Body:
-        """What llama-server tells while it evaluates the prompt."""
+        """Return the progress that llama-server reports while it evaluates the prompt."""
         if self.kind != "llama-server":
             return {}
         return {"prompt_progress": {"total": length, "cache": 0, "processed": 0, "time_ms": 1}}
@@ -268,7 +278,7 @@ class _Listener(ThreadingHTTPServer):
     openai: OpenAiServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up, or speaks no TLS, is what some tests are about."""
+        """Ignore clients that hang up or speak no TLS: some tests are about them."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -321,7 +331,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _wait(self, seconds: float) -> None:
-        """Raises OSError as soon as the client has hung up."""
+        """Wait; raise OSError as soon as the client has hung up."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.connection.settimeout(min(left, 0.05))

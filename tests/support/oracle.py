@@ -1,6 +1,6 @@
-"""A drafter that guesses as well as it is told to, and a text that is written whatever is drawn.
+"""A drafter with a chosen rate of right guesses, and a sampler that writes a known text.
 
-Both at the cost of real ones.
+Both have the costs of real ones.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from engines.llamacpp.sampling import Sampler
 
 
 class Oracle:
-    """Has the real drafter work, and puts tokens of the known text in place of its guesses.
+    """A drafter that lets the real one work, and replaces its guesses by tokens of a known text.
 
-    text: the tokens of the prompt and of the answer to it, from a run without drafts; what comes
-    after its end is guessed by the real drafter. right: probability that a guess is the token of
-    the text. A wrong one is another token of the text, so it is never one that ends an answer.
-    Which tokens can be guessed is a property of the text and of `seed`: however many are drafted
-    at a time, the same ones can, so that ways of drafting are compared on equal terms.
+    Which tokens can be guessed depends only on the text and on `seed`: they are the same for any
+    number of drafts at a time, so that ways of drafting are compared on equal terms. A wrong guess
+    is another token of the text, so it is never one that ends an answer.
+
+    Args:
+        drafter: The real drafter. It also guesses the tokens after the end of the text.
+        text: The tokens of the prompt and of the answer to it, from a run without drafts.
+        right: The probability that a guess is the token of the text.
+        seed: The seed of the random numbers.
     """
 
     def __init__(self, drafter: Drafter, text: Sequence[int], right: float, seed: int = 1) -> None:
@@ -68,11 +72,11 @@ def _another(token: int, text: Sequence[int], chance: random.Random) -> int:
 
 
 class Dictated:
-    """Draws every token for real, and gives out the next one of a known answer in its place.
+    """A sampler that really draws every token, but returns the next one of a known answer.
 
-    The kernels' last bits depend on how many tokens are evaluated at once, and random weights make
-    many near ties: an answer with drafts soon leaves the text of the one without, and then nothing
-    is left of the rate at which guesses were to be right.
+    The kernels' last bits depend on how many tokens are evaluated at once, and random weights cause
+    many near ties: an answer with drafts soon leaves the text of the one without, and from then on
+    the chosen rate of right guesses is lost.
     """
 
     def __init__(self, sampler: Sampler, answer: Sequence[int]) -> None:

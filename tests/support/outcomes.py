@@ -1,4 +1,4 @@
-"""What comes of a verb that answers by `done` or `failed`."""
+"""Wait for the outcome of a verb that answers through `done` or `failed`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Tell = Callable[[Any], object]
 
 
 def outcome(qtbot: QtBot, verb: Callable[[Tell, Tell], object]) -> Any:
-    """Waits for what the verb has told first: what came of it, or the error."""
+    """Run a verb; return the first value that it reports, a result or an error."""
     told: list[Any] = []
     verb(told.append, told.append)
     qtbot.waitUntil(lambda: bool(told))

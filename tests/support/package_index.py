@@ -1,4 +1,4 @@
-"""A package index on this computer, with small made wheels, that can answer wrongly as well."""
+"""A package index on this computer, with small made wheels, that can also answer wrongly."""
 
 from __future__ import annotations
 
@@ -38,7 +38,12 @@ if sys.argv[1:] == ["download-kernels"]:
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel as a file. name: its file name."""
+    """A wheel as a file.
+
+    Attributes:
+        name: Its file name.
+        data: Its content.
+    """
 
     name: str
     data: bytes
@@ -57,7 +62,14 @@ class Wheel:
 
 
 def wheel(distribution: str, version: str, files: dict[str, str], pad: int = 0) -> Wheel:
-    """A wheel that uv installs. pad: bytes that make it larger."""
+    """Make a wheel that uv can install.
+
+    Args:
+        distribution: The name of the distribution.
+        version: Its version.
+        files: The texts of its files by name.
+        pad: Bytes to add, for a larger wheel.
+    """
     info = f"{distribution}-{version}.dist-info"
     held = {name: text.encode() for name, text in files.items()}
     if pad:
@@ -80,10 +92,14 @@ def wheel(distribution: str, version: str, files: dict[str, str], pad: int = 0) 
 def made_vllm(
     version: str, more: str = "", hold: Path | None = None, distribution: str = "vllm"
 ) -> tuple[Wheel, ...]:
-    """A vLLM that can say its version, and what it needs.
+    """Make a vLLM that can print its version, and its dependency.
 
-    more: code that runs before. hold: as long as this file is there it waits, and says so by a
-    file with “.waits” at its end.
+    Args:
+        version: Its version.
+        more: Code to run first.
+        hold: A file for which it waits to be removed. It shows that it waits with a second file,
+            whose name ends in “.waits”.
+        distribution: The name of the distribution.
     """
     main = _MAIN.format(more=more, hold=str(hold or ""))
     files = {
@@ -97,7 +113,7 @@ def made_vllm(
 
 
 def lock_of(wheels: Sequence[Wheel], python: tuple[int, int], sized: bool = True) -> Lock:
-    """What a lock of these says; the first one is vLLM."""
+    """Return a lock of these wheels; the first one is vLLM."""
     lines = [f"{it.project}=={it.version} \\\n    --hash=sha256:{it.sha256}" for it in wheels]
     files = (
         LockedFile(it.name, it.project, len(it.data) if sized else 0, it.sha256) for it in wheels
@@ -110,8 +126,13 @@ def lock_of(wheels: Sequence[Wheel], python: tuple[int, int], sized: bool = True
 
 @dataclass
 class PackageIndex:
-    """kind: how its pages are written. wrong: replies instead of the right ones, by the end of a
-    request's path; each is used once. requests: as they came.
+    """A package index.
+
+    Attributes:
+        kind: The format of its pages.
+        wheels: The wheels that it offers.
+        wrong: Functions that change a reply, by the end of the request's path; each is used once.
+        requests: The requests so far.
     """
 
     kind: Literal["json", "html"] = "json"

@@ -1,4 +1,4 @@
-"""Where this project lies, for whatever test needs one of its files."""
+"""The folder of this project, for tests that need one of its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bot that waits longer for the window: five seconds are soon over on a loaded computer."""
+"""A bot that waits longer for the window, as five seconds pass quickly on a loaded computer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATIENCE_MS = 30_000
 
 
 class PatientBot(QtBot):
-    """Only a test that fails takes longer by it."""
+    """A bot with longer time limits; only a test that fails takes longer."""
 
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
         super().waitUntil(callback, timeout=timeout)

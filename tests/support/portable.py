@@ -1,4 +1,4 @@
-"""The portable wheel of llama.cpp, where installers/native/build.py has made one."""
+"""The portable wheel of llama.cpp, if installers/native/build.py has made one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHEEL = next(
 
 
 def unpack_wheel(folder: Path) -> Path:
-    """Unpack it for Python's path, where it goes before the one that is installed."""
+    """Unpack the wheel for Python's path, where it comes before the installed one."""
     assert WHEEL is not None
     with zipfile.ZipFile(WHEEL) as archive:
         archive.extractall(folder)

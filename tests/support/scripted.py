@@ -1,4 +1,4 @@
-"""An engine that says what a test tells it to, for what does not depend on a model."""
+"""An engine that says what a test tells it, for tests that need no model."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from engines.types import (
     MtpCheck,
     MtpReport,
     PromptEcho,
+    PromptProgress,
     PromptReady,
     Ranking,
     ReasoningDelta,
@@ -38,24 +39,26 @@ NO_DRAFTS = "A scripted engine drafts nothing."
 MTP_LINE = "A scripted drafter could guess ahead."
 
 
-Piece = str | ReasoningDelta | WasReasoning | TextDelta | ToolCallDelta | ToolCall
+Piece = str | PromptProgress | ReasoningDelta | WasReasoning | TextDelta | ToolCallDelta | ToolCall
 
 
 class ScriptedEngine:
-    """Yields `pieces`, then raises `error` if there is one.
+    """An engine that yields `pieces`, then raises `error` if there is one.
 
-    hold: when given, the engine waits for it (or a cancel) before each piece after the first, and
-    before each check.
-    reports: MTP's, one after each piece as long as there are any, and the last of them at the end;
-    none while MTP is off.
-    checks: what `check_mtp` finds, in turn; the last of them stays.
-    says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
-    notes: what it says behind an answer that it did otherwise.
-    stop: the stop string that ends its answers.
-    finish: why they end; a call among the pieces ends one with "tool".
-    guesses: it does not count what it writes, so its figures are guesses.
-    context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
-    more.
+    In `measure` a token is a word, and a message takes 4 more.
+
+    Attributes:
+        hold: An event to wait for, unless cancelled, before each piece after the first and before
+            each check; None to wait for nothing.
+        reports: MTP's reports, one after each piece as long as there are any; the last of them
+            comes at the end. None come while MTP is off.
+        checks: The findings of `check_mtp`, in turn; the last one is repeated.
+        says: More values of the `LoadedModel`, by name.
+        notes: The notes at the end of its answers.
+        stop: The stop string that ends its answers.
+        finish: The reason why they end; a tool call among the pieces ends one with "tool".
+        guesses: True if its figures are guesses, because it does not count its tokens.
+        context: The tokens of its context, instead of the plan's.
     """
 
     name = "scripted"
@@ -105,6 +108,7 @@ class ScriptedEngine:
         return self._loaded
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
+        hold = self.hold  # a test may let later answers go, but not this one
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
         if request.echo:
@@ -114,7 +118,7 @@ class ScriptedEngine:
         reports = iter(self.reports if request.mtp != "off" else ())
         for number, piece in enumerate(self.pieces):
             if number:
-                self._wait(cancel)
+                _wait(hold, cancel)
             if cancel.cancelled:
                 finish = "cancelled"
                 break
@@ -148,7 +152,7 @@ class ScriptedEngine:
         return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
 
     def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """A token is a word; its number is the length of that."""
+        """Tokenise into words; the number of a token is the length of its word."""
         return tuple(len(word) for word in text.split())
 
     def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
@@ -158,12 +162,12 @@ class ScriptedEngine:
         return Vectors(tuple((1.0, 0.0) for _ in texts), len(texts))
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """The longer, the better."""
+        """Score documents by their length."""
         return Ranking(tuple(float(len(it)) for it in documents), len(documents))
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         self.checked.append((request, depth))
-        self._wait(cancel)
+        _wait(self.hold, cancel)
         found = self.checks[min(len(self.checked), len(self.checks)) - 1]
         if isinstance(found, Exception):
             raise found
@@ -179,7 +183,8 @@ class ScriptedEngine:
         self.closed += 1
         self._loaded = None
 
-    def _wait(self, cancel: CancelToken) -> None:
-        if self.hold is not None:
-            while not self.hold.wait(0.01) and not cancel.cancelled:
-                pass
+
+def _wait(hold: threading.Event | None, cancel: CancelToken) -> None:
+    if hold is not None:
+        while not hold.wait(0.01) and not cancel.cancelled:
+            pass

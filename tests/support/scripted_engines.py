@@ -1,4 +1,4 @@
-"""Engines and servers that say what a test tells them to, at the seams of the window's services."""
+"""Scripted engines and servers, at the seams of the window's services."""
 
 from __future__ import annotations
 
@@ -44,7 +44,12 @@ STEPS = (
 
 @dataclass
 class ScriptedInstaller:
-    """hold: an installation waits for it after the steps, or for a cancel."""
+    """A scripted installer.
+
+    Attributes:
+        hold: An installation waits for it after the steps, unless cancelled.
+        did: The calls so far.
+    """
 
     now: InstallState = NOTHING
     findings: tuple[Finding, ...] = (WELL,)
@@ -87,7 +92,11 @@ class ScriptedInstaller:
 
 @dataclass
 class ScriptedManager:
-    """did: what was asked for."""
+    """A scripted manager of engines.
+
+    Attributes:
+        did: The calls so far.
+    """
 
     system: System = "linux"
     found: tuple[Device, ...] = ()
@@ -127,9 +136,11 @@ class ScriptedManager:
 
 @dataclass
 class ScriptedServers:
-    """facts: what each server says of itself, by its address; an error is raised.
+    """A scripted list of servers.
 
-    environment: the variables with keys, by the names of servers.
+    Attributes:
+        facts: What `test` returns or raises, by the server's address.
+        environment: The variables with keys, by the names of servers.
     """
 
     kept: list[ServerProfile] = field(default_factory=list)

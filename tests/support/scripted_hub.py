@@ -1,4 +1,4 @@
-"""A Hub that knows what a test tells it, and a queue that comes as far as a test says."""
+"""A scripted Hub, and a download queue whose progress a test controls."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GATED = SearchResult("bea/Closed-12B-GGUF", gate="auto", downloads=98, parameter
 def repository(
     repo: str = SMALL.id, gate: str = "open", files: Sequence[tuple[str, float]] = ()
 ) -> Repository:
-    """A repository with its usual files, or these; sizes in GB."""
+    """Return a repository with its usual files or with these; sizes are in GB."""
     listed = files or (
         ("small-7b-Q2_K.gguf", 2.9),
         ("small-7b-Q4_K_M.gguf", 4.4),
@@ -72,9 +72,13 @@ def repository(
 
 
 class ScriptedHub(Hub):
-    """Answers from `found`, `repositories` and `cards`; `error` is raised instead if there is one.
+    """A Hub that answers from `found`, `repositories` and `cards`.
 
-    hold: what is asked waits for it. queries: the searches. asked: the repositories.
+    Attributes:
+        error: An error to raise instead.
+        hold: An event for which every request waits.
+        queries: The searches so far.
+        asked: The requested repositories so far.
     """
 
     def __init__(self) -> None:
@@ -120,7 +124,7 @@ class ScriptedHub(Hub):
 
 
 class ScriptedQueue(DownloadQueue):
-    """Takes what is wanted and lets a test say how far it is."""
+    """A download queue whose progress a test sets."""
 
     def __init__(self) -> None:
         self.items: list[Download] = []
@@ -137,7 +141,7 @@ class ScriptedQueue(DownloadQueue):
         return list(self.items)
 
     def advance(self, share: float, state: str = "running") -> list[Download]:
-        """The last one has come so far."""
+        """Set the progress of the last download."""
         last = self.items[-1]
         self.items[-1] = replace(
             last,
@@ -150,7 +154,7 @@ class ScriptedQueue(DownloadQueue):
 
 
 class ScriptedRecommending(Recommending):
-    """Recommends by the real rule and the real catalogue, for a computer that a test describes."""
+    """A recommendation by the real rule and the real catalogue, for a made computer."""
 
     def __init__(self, hardware: Hardware) -> None:
         self._computer = hardware
@@ -166,7 +170,11 @@ class ScriptedRecommending(Recommending):
 
 
 class ScriptedFitting(Fitting):
-    """Knows no more of a file than its size. free: bytes that a model may take."""
+    """A check of memory that only knows the size of a file.
+
+    Args:
+        free: The bytes that a model may take.
+    """
 
     def __init__(self, free: int) -> None:
         self.free = free

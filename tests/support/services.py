@@ -34,7 +34,11 @@ from tests.support.scripted import ScriptedEngine
 
 @dataclass(frozen=True)
 class Services:
-    """seconds: the time on the clock of the runtime, which a test moves."""
+    """Services for a test.
+
+    Attributes:
+        seconds: The time on the runtime's clock, which a test can move.
+    """
 
     database: Database
     engine: ScriptedEngine
@@ -47,17 +51,17 @@ class Services:
     seconds: list[float]
 
     def own(self, model_id: str, **values: object) -> None:
-        """Give a model settings of its own."""
+        """Give a model its own settings."""
         self.models.known.change_settings(model_id, values)
 
     def again(self) -> Library:
-        """The library of the next run."""
+        """Return the library as the next run would open it."""
         return Library(self.models, STARTER, STARTER_DRAFTER)
 
 
 @contextmanager
 def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
-    """Services whose data is in a folder."""
+    """Open services whose data is in a folder."""
     folder.mkdir(exist_ok=True)
     database = Database(folder / "chats.db")
     chats = ChatStore(database)

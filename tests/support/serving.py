@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import httpx2
@@ -26,7 +26,12 @@ from tests.support.services import Services
 
 @dataclass
 class Served:
-    """A server that runs. app: what it serves. keys: who may ask, and who has."""
+    """A running server.
+
+    Attributes:
+        app: The app that it serves.
+        keys: The clients' keys and their use.
+    """
 
     engine: ScriptedEngine
     services: Services
@@ -40,10 +45,10 @@ class Served:
         return ApiKeys(Secrets(), ApiClientStore(self.services.database))
 
     def post(self, path: str, body: object, key: str = "") -> httpx2.Response:
-        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=30)
+        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=60)
 
     def get(self, path: str, key: str = "") -> httpx2.Response:
-        return httpx2.get(self.url + path, headers=_with(key), timeout=30)
+        return httpx2.get(self.url + path, headers=_with(key), timeout=60)
 
 
 def _with(key: str) -> dict[str, str]:
@@ -54,7 +59,12 @@ def _with(key: str) -> dict[str, str]:
 def serving(
     services: Services, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
 ) -> Iterator[Served]:
-    """around: what the server's app is wrapped into."""
+    """Run a server.
+
+    Args:
+        services: The services that answer.
+        around: Wraps the server's app.
+    """
     served = Served(services.engine, services)
     service = ApiService(
         services.answers,
@@ -68,9 +78,8 @@ def serving(
     served.app = around(api.app)
     options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
     server = Server(served.app, options, served.keys, api.error_body)
-    server.start()
-    served.url = server.url
-    try:
+    with ExitStack() as ends:
+        server.start()
+        ends.callback(server.stop)
+        served.url = server.url
         yield served
-    finally:
-        server.stop()

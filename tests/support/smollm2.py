@@ -1,7 +1,7 @@
-"""What SmolLM2-135M-Instruct is asked in tests and benches.
+"""Questions for SmolLM2-135M-Instruct in tests and benches.
 
-`python3 run.py test --real` fetches the model; it is small, writes a text out again nearly word for
-word, and repeats itself without end where it knows nothing.
+`python3 run.py test --real` fetches the model; it is small, copies a text nearly word for word, and
+repeats itself without end about things that it does not know.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ QUESTIONS: Final = {
 }
 
 LEFT_OUT: Final = (20, 22, 24)
-"""Layers of 30 without which it still guesses a third of what it would have written."""
+"""Layers, out of 30, without which it still guesses a third of its full answers."""
 
 
 def fetched() -> Path:
-    """The file, for a bench; ends it with a sentence where there is none."""
+    """Return the file for a bench; exit with a sentence if it is missing."""
     model = run.real_model_path()
     if not model.exists():
         sys.exit("SmolLM2 is not here; `python3 run.py test --real` fetches it.")

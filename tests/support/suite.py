@@ -1,9 +1,11 @@
-"""How the suite runs: the tests that only `--all` runs, the longest first, and how workers end."""
+"""How the suite runs: the exhaustive tests, the order of the tests, and how workers end."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import sys
 from collections.abc import Container, Iterable
 from typing import Any
 
@@ -11,9 +13,14 @@ import hypothesis
 import pytest
 
 EXAMPLES, FEW_EXAMPLES = 100, 25
-"""How many examples hypothesis tries of each property with `--all`, and without."""
+"""The examples that hypothesis tries for each property, with `--all` and without."""
 
 _workers: list[Any] = []
+
+# The tests import a thousand modules in each worker, and start Hearth hundreds of times. Without
+# the compiled files, each of these would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,13 +54,13 @@ def sampled(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def exhaustive(pytestconfig: pytest.Config) -> bool:
-    """True if a test with many cases is to try all of them."""
+    """Return True if a test with many cases is to try all of them."""
     return bool(pytestconfig.getoption("--all"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Any:
-    """Switch garbage collection off meanwhile: nearly everything stays, and a third is saved."""
+    """Disable garbage collection meanwhile: nearly everything stays, and this saves a third."""
     gc.disable()
     try:
         return (yield)
@@ -89,12 +96,12 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Any:
-    """Fail the run if a worker crashed after its tests, which pytest-xdist does not look at."""
+    """Fail the run if a worker crashed after its tests, which pytest-xdist does not check."""
     result = yield  # pytest-xdist waits here until its workers have ended
     for gateway in _workers:
-        # execnet has no public way to a worker's exit status.
+        # execnet has no public way to get a worker's exit status.
         status = gateway._io.popen.poll()
-        # pytest-xdist kills a worker that takes long to end, as on a busy machine.
+        # pytest-xdist kills a worker that takes long to end, as happens on a busy machine.
         if status not in (None, 0, -signal.SIGKILL, -signal.SIGTERM):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
             reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")

@@ -1,6 +1,6 @@
-"""Goes on with a chat in this process, from what an earlier one has left of it on the disk.
+"""Continue a chat in this process, from the state that an earlier one left on the disk.
 
-The last line that it prints is the whole chat, and how many tokens of each prompt were kept.
+The last line of the output is the whole chat, and how many tokens of each prompt were kept.
 """
 
 from __future__ import annotations

@@ -22,5 +22,5 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
 
 @pytest.fixture
 def hearth(engine: ScriptedEngine) -> Hearth:
-    """Runs `hearth` with these words; returns its exit status."""
+    """Return a function that runs `hearth` with these words and returns the exit status."""
     return lambda *words: main(words)

@@ -1,4 +1,4 @@
-"""The oracle guesses as well as it was told to, at every position."""
+"""Tests that the oracle guesses at the chosen rate, at every position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORTHLESS = 999
 
 
 class Worker:
-    """A drafter whose guesses are worth nothing, and which notes what it was asked."""
+    """A drafter whose guesses are worthless, and which notes its calls."""
 
     kind: MtpKind = "drafter"
     at_once = False
@@ -96,7 +96,7 @@ def test_what_can_be_guessed_does_not_depend_on_how_many_are_drafted() -> None:
 
 
 class Drawing:
-    """A sampler that always draws the same, and counts how often."""
+    """A sampler that always draws the same token, and counts its draws."""
 
     count = 0
 

@@ -21,7 +21,7 @@ def told(
     titles: Sequence[str] = (),
     name: str = "a.pdf",
 ) -> AttachedFile:
-    """Return a file with these texts, each at a place of its own."""
+    """Return a file with these texts, each at another place."""
     sections = tuple(
         Section(Location(place, at, titles[at - 1] if titles else ""), text)
         for at, text in enumerate(texts, 1)

@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry on loopback, that takes, refuses or keeps waiting."""
+"""An OpenTelemetry collector on loopback that accepts, refuses or delays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from typing import Any
 
 @dataclass
 class Export:
-    """What was posted. headers: with lower-case names."""
+    """A request that was posted.
+
+    Attributes:
+        headers: The headers, with lower-case names.
+    """
 
     path: str
     headers: dict[str, str]
@@ -26,7 +30,12 @@ class Export:
 
 @dataclass
 class TraceCollector:
-    """status: what it answers. hold: it answers only once this is set."""
+    """A collector of traces.
+
+    Attributes:
+        status: The status of its answers.
+        hold: An event to wait for before each answer.
+    """
 
     status: int = 200
     hold: threading.Event | None = None
@@ -48,7 +57,7 @@ class TraceCollector:
                 self.wfile.write(b"{}")
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""For models that a test has made itself: no other process is started to try them."""
+"""A probe for models that a test made itself: it starts no process to try them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from engines.types import LlamaPlan
 
 
 class TrustingProbe(Probe):
-    """Takes every file for one that came with Hearth; templates are rendered in this process."""
+    """A probe that trusts every file as if it came with Hearth, and renders templates here."""
 
     def require_safe(self, plan: LlamaPlan, cancel: CancelToken) -> None:
-        """Let every plan be loaded."""
+        """Allow every plan."""
 
     def trusts(self, plan: LlamaPlan) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Copies of the installed llama-cpp-python that do not fit, as upgrades and full disks leave them.
+"""Copies of the installed llama-cpp-python that do not work, as upgrades and full disks leave them.
 
 ::
 
@@ -24,11 +24,11 @@ def hiding(name, path=None, target=None):
     return None if name == "llama_cpp" else find(name, path, target)
 PathFinder.find_spec = hiding
 """
-"""Run by Python as it starts: the package is there, and no `import` finds it."""
+"""Code that Python runs as it starts: the package is there, but no `import` finds it."""
 
 
 def unfit_llama(folder: Path, how: str) -> str:
-    """A path for Python's modules on which the package is changed in one of the ways of `UNFIT`."""
+    """Return a path for Python's modules with the package changed in one of the ways of `UNFIT`."""
     if how == "absent":
         (folder / "sitecustomize.py").write_text(_HIDDEN)
     else:
@@ -48,7 +48,7 @@ def _put(old: bytes, new: bytes, path: Path) -> None:
 
 
 def _asks_for_more(package: Path) -> None:
-    """As bindings do for a function that the library has no more, or not yet."""
+    """Add a binding for a function that the library lacks, as older and newer bindings have."""
     with (package / "llama_cpp.py").open("a") as bindings:
         bindings.write(
             "\n@ctypes_function('llama_of_tomorrow', [], None)\ndef of_tomorrow(): ...\n"
@@ -110,4 +110,4 @@ UNFIT: Final[Mapping[str, Callable[[Path], None]]] = {
     if sys.platform == "linux"
     else {}
 )
-"""The last ones change compiled code; other systems would refuse that for its signature alone."""
+"""The last ones change compiled code; other systems would reject it for its signature alone."""

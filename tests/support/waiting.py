@@ -1,4 +1,4 @@
-"""Wait for an event in another thread or process: the one place in the tests that sleeps."""
+"""Wait for an event in another thread or process. No other file of the tests sleeps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 PATIENCE_S = 60.0
-"""Only a test that fails takes this long, so that a loaded computer makes no difference."""
+"""Only a test that fails takes this long, so a loaded computer makes no difference."""
 _PAUSE_S = 0.005
 
 

@@ -54,14 +54,17 @@ Q = TypeVar("Q", bound=QObject)
 
 
 def part(root: QWidget, kind: type[Q], name: str) -> Q:
-    """The part of a widget with this name, seen or not."""
+    """Return the part of a widget with this name, visible or not."""
     found = root.findChild(kind, name)
     assert found is not None, name
     return found
 
 
 def is_active(window: QWidget) -> bool:
-    """Whether keys reach a window; asks for it again where one that closes has taken it away."""
+    """Return whether keys reach a window.
+
+    Activate it again if a closing window has taken the focus away.
+    """
     if QApplication.activeWindow() is None:
         (QApplication.activeModalWidget() or window).activateWindow()
     return QApplication.activeWindow() is not None
@@ -69,7 +72,7 @@ def is_active(window: QWidget) -> bool:
 
 @dataclass
 class Ui:
-    """What a test does with the window, in the words of its user."""
+    """The window as its user sees it, with the user's actions as methods."""
 
     qtbot: QtBot
     window: MainWindow
@@ -79,7 +82,7 @@ class Ui:
     tasks: Tasks
 
     def settle(self) -> None:
-        """Wait until nothing more comes into the window by itself."""
+        """Wait until the window no longer changes by itself."""
         until_calm(self.qtbot, self.tasks)
 
     def show_transcript(self) -> None:
@@ -89,12 +92,12 @@ class Ui:
         stack.setCurrentWidget(self.page.transcript)
 
     def find(self, kind: type[W], name: str = "") -> W:
-        """The one visible widget of a kind, and of a name if there is one."""
+        """Return the one visible widget of a kind and, if given, a name."""
         self.qtbot.waitUntil(lambda: len(self._all(kind, name)) == 1)
         return self._all(kind, name).pop()
 
     def has(self, name: str) -> bool:
-        """Whether a widget of this name can be seen."""
+        """Return whether a widget of this name is visible."""
         QApplication.processEvents()
         return bool(self._all(QWidget, name))
 
@@ -142,7 +145,7 @@ class Ui:
             self.wait_for_answer()
 
     def wait_for_answer(self) -> None:
-        """Until the button sends again instead of stopping."""
+        """Wait until the button says “Send” again instead of “Stop”."""
         button = self.find(IconButton, "send")
         self.qtbot.waitUntil(lambda: button.accessibleName() == "Send")
 
@@ -163,7 +166,7 @@ class Ui:
 
     @property
     def titles(self) -> list[str]:
-        """Of the chats in the sidebar, or of what was found there; without the headings."""
+        """The titles of the chats in the sidebar, or of the hits there, without the headings."""
         QApplication.processEvents()
         hits = self.window.sidebar.hits
         if hits.isVisible():
@@ -173,7 +176,7 @@ class Ui:
 
     @property
     def texts(self) -> list[str]:
-        """What the messages say, oldest first."""
+        """The texts of the visible messages, oldest first."""
         QApplication.processEvents()
         found = self.find(Transcript).findChildren(MessageView)
         shown = [view for view in found if view.isVisible()]
@@ -188,7 +191,7 @@ class Ui:
 
 @pytest.fixture
 def hold() -> threading.Event:
-    """Set: the engine says all its pieces at once. Clear it to make it wait after the first."""
+    """Return an event; while it is cleared, the engine waits after its first piece."""
     event = threading.Event()
     event.set()
     return event
@@ -210,7 +213,7 @@ def german(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture
 def no_flashes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No part is shown before it lies in a window: it would be a window itself for a moment.
+    """Fail if a part is shown before it lies in a window, as it would be a window for a moment.
 
     That flashes on the screen, takes the focus and closes an open list.
     """

@@ -11,7 +11,7 @@ from app.wiring.window import WindowApp
 
 
 def built_window(services: WindowApp, report: Callable[[BaseException], str]) -> MainWindow:
-    """A window with all its parts; not shown yet."""
+    """Return a window with all its parts, not shown yet."""
     window = MainWindow(services.chats, services.settings.current)
     for _ in window.build(services, report):
         pass

@@ -1,4 +1,4 @@
-"""A language model of a few words, for servers that tests make: pure and the same every time."""
+"""A language model of a few words for made servers: pure, and the same every time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WORDS = tuple(
 
 
 def tokens_of(text: str) -> list[str]:
-    """A word with the space behind it is a token."""
+    """Return the tokens of a text: each is a word with the space after it."""
     return re.findall(r"\S+\s*|\s+", text)
 
 
 def prompt_of(body: Mapping[str, Any]) -> str:
-    """What a chat template would write."""
+    """Return the prompt that a chat template would write."""
     *before, last = body["messages"]
     text = "".join(f"<{it['role']}> {it['content']} <end>\n" for it in before)
     if body.get("continue_final_message"):
@@ -32,7 +32,7 @@ def prompt_of(body: Mapping[str, Any]) -> str:
 
 
 def words_after(prompt: str, seed: int) -> Iterator[str]:
-    """The answer's tokens; about forty of them, and one at least. seed 0 is greedy."""
+    """Yield the tokens of an answer, about forty and at least one. Seed 0 is greedy."""
     text = prompt
     while True:
         number = int.from_bytes(hashlib.sha256(f"{seed}|{text}".encode()).digest()[:8], "big")
@@ -44,7 +44,7 @@ def words_after(prompt: str, seed: int) -> Iterator[str]:
 
 
 def answer_to(body: Mapping[str, Any], context: int) -> tuple[int, list[str], str]:
-    """Tokens of the prompt, those of the answer, and why it ends there."""
+    """Return the number of tokens in the prompt, the tokens of the answer, and why it ends."""
     prompt = prompt_of(body)
     length = len(tokens_of(prompt))
     seed = body.get("seed", 0) + 1 if body.get("temperature", 1.0) > 0 else 0
@@ -61,7 +61,7 @@ def answer_to(body: Mapping[str, Any], context: int) -> tuple[int, list[str], st
 
 
 def _cut(said: Sequence[str], stops: Sequence[str]) -> list[str]:
-    """As servers do: the text ends before the stop string."""
+    """Cut the text before the stop string, as servers do."""
     text = "".join(said)
     end = min(at for stop in stops if (at := text.find(stop)) >= 0)
     return tokens_of(text[:end])

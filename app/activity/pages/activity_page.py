@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QTimer,
-)
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QTableView, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QWidget
 
 from app.activity.pages.plot import Plot
 from app.activity.pages.words import PlotWords, description, headings, latest, plots, rows, summary
 from app.activity.presenters import Activity
 from app.activity.values.activity import ActivityCurves, ActivityReport
 from app.base.language import in_full
-from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.column_page import ColumnPage
@@ -27,13 +19,11 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import PageHead
 from app.kit.widgets.panel import Panel
+from app.kit.widgets.table import ItemTable
 
 _WIDEST = 1080
 _REFRESH_MS = 1000
-_LINE = 34
 _TABLE = 420
-_Index = QModelIndex | QPersistentModelIndex
-_NO_PARENT = QModelIndex()
 
 
 class ActivityPage(ColumnPage):
@@ -70,7 +60,6 @@ class ActivityPage(ColumnPage):
         self._plots = FlowRow(*self._cards)
         self._plots.setObjectName("activityPlots")
         column.addWidget(self._plots)
-        self._minutes = _MinutesModel(self)
         self._table = self._make_table()
         column.addWidget(self._table)
         column.addStretch(1)
@@ -91,11 +80,6 @@ class ActivityPage(ColumnPage):
         super().hideEvent(event)
         self._timer.stop()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scale the rows of the table."""
-        super().resizeEvent(event)
-        self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
-
     def _refresh(self) -> None:
         self._activity.refresh(self._show, self._failed)
 
@@ -113,7 +97,7 @@ class ActivityPage(ColumnPage):
         self._table.setVisible(bool(report.recent) and self._as_table.isChecked())
         for card in self._cards:
             card.show_curves(report.curves)
-        self._minutes.show_rows(rows(report))
+        self._table.show_items(rows(report))
 
     def _head(self) -> PageHead:
         self._as_table = LabelledButton("log", self.tr("As a table"), "activityAsTable")
@@ -127,24 +111,13 @@ class ActivityPage(ColumnPage):
         self._plots.setVisible(not table)
         self._table.setVisible(table)
 
-    def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setObjectName("activityTable")
-        table.setAccessibleName(self.tr("Activity by minute, the latest first"))
-        table.setModel(self._minutes)
+    def _make_table(self) -> ItemTable[tuple[str, ...]]:
+        table: ItemTable[tuple[str, ...]] = ItemTable(
+            "activityTable", self.tr("Activity by minute, the latest first"), headings(),
+            lambda minute: minute, key=lambda minute: minute[0],
+        )  # fmt: skip
         table.setMinimumHeight(_TABLE)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setCornerButtonEnabled(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setObjectName("activityLines")
-        table.verticalHeader().setAccessibleName(self.tr("Lines"))
-        head = table.horizontalHeader()
-        head.setObjectName("activityColumns")
-        head.setAccessibleName(self.tr("Columns"))
-        head.setHighlightSections(False)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         return table
 
 
@@ -170,44 +143,3 @@ class _PlotCard(Panel):
         self._plot.setAccessibleDescription(description(self._words, curves))
         value = latest(curve)
         self._now.setText("–" if value is None else self._words.write(value))
-
-
-class _MinutesModel(QAbstractTableModel):
-    """The last minutes as rows of a table."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: list[tuple[str, ...]] = []
-        self._headings = headings()
-
-    def show_rows(self, rows: list[tuple[str, ...]]) -> None:
-        """Show rows of text; keep the current cell if their number stays the same."""
-        if len(rows) != len(self._rows):
-            self.beginResetModel()
-            self._rows = rows
-            self.endResetModel()
-        elif rows != self._rows:
-            # Keeps the current cell, which a user of a screen reader may be reading.
-            self._rows = rows
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(rows[0]) - 1))
-
-    def rowCount(self, parent: _Index = _NO_PARENT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: _Index = _NO_PARENT) -> int:
-        return 0 if parent.isValid() else len(self._headings)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._rows[index.row()][index.column()]
-        return None
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = Qt.ItemDataRole.DisplayRole,
-    ) -> object:
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._headings[section]
-        return None

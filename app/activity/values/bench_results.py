@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engines.sentences import word
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from engines.types import Done, EngineName, MtpKind, MtpMode
 
 TextKind = Literal["code", "prose", "copying", "chat"]
 KIND_WORDS: Final[dict[TextKind, str]] = {
-    "code": word("code"),
-    "prose": word("prose"),
-    "copying": word("copying"),
-    "chat": word("chat"),
+    "code": N_("code"),
+    "prose": N_("prose"),
+    "copying": N_("copying"),
+    "chat": N_("chat"),
 }
 
 

@@ -13,12 +13,12 @@ from app.kit.terminal.arguments import positive
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.net.values.connections import LoggedConnection
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
-_RESULTS = {"refused": word("refused"), "failed": word("failed"), "cancelled": word("cancelled")}
+_RESULTS = {"refused": N_("refused"), "failed": N_("failed"), "cancelled": N_("cancelled")}
 _NO_CONNECTIONS = N_("No connection has left this computer.")
 _HEAD = (N_("When"), N_("Host"), N_("Purpose"), N_("Sent"), N_("Received"), N_("Result"))
 
@@ -72,7 +72,7 @@ def _row(connection: LoggedConnection) -> tuple[str, ...]:
     return (
         time.strftime("%Y-%m-%d %H:%M:%S"),
         N_("{host} by {proxy}", host=host, proxy=connection.proxy) if connection.proxy else host,
-        connection.purpose,
+        N_(connection.purpose),
         size(connection.sent),
         size(connection.received),
         _RESULTS.get(connection.result, connection.result),

@@ -257,7 +257,7 @@ class AnswerFields(Fields):
 
     @property
     def wants_usage(self) -> bool:
-        """Whether the client wants the token counts at the end of a stream."""
+        """True if the client wants the token counts at the end of a stream."""
         return self.stream_options is not None and self.stream_options.include_usage
 
     def limit(self) -> int | None:

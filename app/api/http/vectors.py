@@ -84,7 +84,7 @@ class TokenizeFields(Fields):
 
     @property
     def adds_special(self) -> bool:
-        """Whether to add the tokens that a prompt begins with."""
+        """True to add the tokens that a prompt begins with."""
         choice = self.add_special_tokens if self.add_special is None else self.add_special
         # vLLM's clients expect the tokens that begin a prompt, llama-server's only the text's.
         return self.content is None if choice is None else choice

@@ -9,6 +9,7 @@ from app.base.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import keep_room
 from app.settings.pages.editors import make_editor
 from app.settings.pages.long_text import LongText
 from app.settings.values.field import SettingField
@@ -44,6 +45,7 @@ class LayeredSetting(QWidget):
             self.tr("Reset {title}").format(title=translated(field.title))
         )
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
+        keep_room(self._reset)
         footer = QHBoxLayout()
         footer.setSpacing(GRID)
         footer.addWidget(self._source)

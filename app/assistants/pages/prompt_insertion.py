@@ -11,13 +11,13 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMenu,
-    QPlainTextEdit,
     QTextEdit,
     QWidget,
 )
 
 from app.assistants.values.prompts import SavedPrompt
 from app.kit.look.theme import GRID
+from app.kit.text.long_lines import LongLineEdit, joined
 from app.kit.timer import timer
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
@@ -115,7 +115,7 @@ class PromptInsertion(QObject):
         messages: The widget in which the user can select text for {{selection}}.
     """
 
-    def __init__(self, prompts: Prompts, edit: QPlainTextEdit, messages: QWidget) -> None:
+    def __init__(self, prompts: Prompts, edit: LongLineEdit, messages: QWidget) -> None:
         super().__init__(edit)
         self._prompts = prompts
         self._edit = edit
@@ -173,7 +173,10 @@ class PromptInsertion(QObject):
         if key in _STEP_KEYS:
             popup.step(_STEP_KEYS[key])
             return True
-        return key in _CHOOSE_KEYS and popup.choose_selected()
+        if key in _CHOOSE_KEYS:
+            self._edit.commit()
+            return popup.choose_selected()
+        return False
 
     def _update_list(self) -> None:
         """Update the list from the text after the slash."""
@@ -182,7 +185,7 @@ class PromptInsertion(QObject):
             self._closed_at_text = None
         if self._slash_at is None and text == "/" and self._closed_at_text is None:
             self._slash_at = 0
-        name = self._typed_name(text)
+        name = self._typed_name()
         if name is None:
             self._close()
             return
@@ -202,17 +205,20 @@ class PromptInsertion(QObject):
         if self._popup is not None:
             self._popup.place_above(self._edit.parentWidget() or self._edit)
 
-    def _typed_name(self, text: str) -> str | None:
+    def _typed_name(self) -> str | None:
         """Return the text between the slash and the cursor; None if the list is not wanted."""
         position = self._edit.textCursor().position()
-        if (
-            self._slash_at is None
-            or position <= self._slash_at
-            or text[self._slash_at : self._slash_at + 1] != "/"
-        ):
+        if self._slash_at is None or position <= self._slash_at:
             return None
-        name = text[self._slash_at + 1 : position]
-        return None if "\n" in name else name
+        typed = _plain(self._cursor_over(self._slash_at, position))
+        return typed[1:] if typed.startswith("/") and "\n" not in typed else None
+
+    def _cursor_over(self, start: int, end: int) -> QTextCursor:
+        """Return a cursor that selects a part of the text, by Qt's positions."""
+        cursor = self._edit.textCursor()
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        return cursor
 
     def _use(self, prompt_id: str) -> None:
         prompt, start = self._prompts.get(prompt_id), self._slash_at
@@ -245,11 +251,8 @@ class PromptInsertion(QObject):
         VariablesDialog(prompt.name, names, use, self._edit.window()).open()
 
     def _insert(self, text: str, start: int, end: int) -> None:
-        cursor = self._edit.textCursor()
-        cursor.setPosition(start)
-        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-        cursor.insertText(text)
-        self._edit.setTextCursor(cursor)
+        self._edit.setTextCursor(self._cursor_over(start, end))
+        self._edit.insertPlainText(text)
         self._edit.setFocus()
         self._close()
 
@@ -280,7 +283,7 @@ class PromptInsertion(QObject):
 
 def _plain(cursor: QTextCursor) -> str:
     """Return the selected text, with newlines in place of Qt's paragraph and line separators."""
-    return (
+    return joined(
         cursor.selectedText()
         .replace("\N{PARAGRAPH SEPARATOR}", "\n")
         .replace("\N{LINE SEPARATOR}", "\n")

@@ -69,7 +69,7 @@ class PromptForm(FormCard):
             self._found,
         )
         self.save_if(
-            lambda: self.name.words and self._text.toPlainText().strip(),
+            lambda: self.name.words and self._text.whole_text.strip(),
             self.name.textChanged,
             self._text.textChanged,
         )
@@ -151,17 +151,11 @@ class PromptList(PartPage):
 
     def _card(self, prompt: SavedPrompt) -> ItemCard:
         name, text = prompt.name, shortened(prompt.text, _MOST_CHARACTERS)
-        change, remove = (
-            self.tr("Edit {name}").format(name=name),
-            self.tr("Remove {name}").format(name=name),
-        )
-        buttons = row(
-            UserAction("editPrompt", "pencil", change, partial(self._edit, prompt)).icon_button(18),
-            UserAction("removePrompt", "trash", remove, partial(self._remove, prompt)).icon_button(
-                18
-            ),
-            spacing=GRID // 2,
-        )
+        change = self.tr("Edit {name}").format(name=name)
+        edit = UserAction("editPrompt", "pencil", change, partial(self._edit, prompt))
+        take_out = self.tr("Remove {name}").format(name=name)
+        remove = UserAction("removePrompt", "trash", take_out, partial(self._remove, prompt))
+        buttons = row(edit.icon_button(18), remove.icon_button(18), spacing=GRID // 2)
         texts = column(
             Label(f"/{name}", "strong", wrap=True), Label(text, "muted", wrap=True), spacing=2
         )

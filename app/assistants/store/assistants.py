@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from app.assistants.values.assistants import Assistant, Preset
 from app.base.db import Database
 from app.base.records import from_row, insert_statement, to_row, upsert_clause
@@ -30,12 +28,7 @@ class AssistantStore:
     def save(self, assistant: Assistant) -> None:
         """Save an assistant; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
-            position = "(SELECT COALESCE(MAX(position), 0) + 1 FROM assistants)"
-            db.execute(
-                insert_statement("assistants", Assistant, position=position)
-                + upsert_clause(Assistant),
-                to_row(assistant),
-            )
+            db.execute(_save_statement("assistants", Assistant), to_row(assistant))
 
     def remove(self, assistant_id: str) -> None:
         """Remove an assistant; its chats stay, and use the settings in place of its values."""
@@ -46,20 +39,20 @@ class AssistantStore:
         """Return the presets that the user made."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM presets ORDER BY position, rowid").fetchall()
-        return [Preset(row["id"], row["name"], json.loads(row["settings"])) for row in rows]
+        return [from_row(Preset, row) for row in rows]
 
     def save_preset(self, preset: Preset) -> None:
         """Save a preset; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
-            db.execute(
-                "INSERT INTO presets (id, name, position, settings)"
-                " VALUES (?, ?, (SELECT COALESCE(MAX(position), 0) + 1 FROM presets), ?)"
-                " ON CONFLICT (id) DO UPDATE SET name = excluded.name,"
-                " settings = excluded.settings",
-                (preset.id, preset.name, json.dumps(dict(preset.settings))),
-            )
+            db.execute(_save_statement("presets", Preset), to_row(preset))
 
     def remove_preset(self, preset_id: str) -> None:
         """Delete a preset."""
         with self._database.write() as db:
             db.execute("DELETE FROM presets WHERE id = ?", (preset_id,))
+
+
+def _save_statement(table: str, kind: type[Assistant | Preset]) -> str:
+    """Return the statement that saves a record; a new one is added at the end of the table."""
+    position = f"(SELECT COALESCE(MAX(position), 0) + 1 FROM {table})"  # noqa: S608  our own words
+    return insert_statement(table, kind, position=position) + upsert_clause(kind)

@@ -64,16 +64,16 @@ class Assistant:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sampling settings under one name.
-
-    Attributes:
-        builtin: Whether it comes with Hearth and cannot be removed.
-    """
+    """Sampling settings under one name."""
 
     id: str
     name: str
     settings: Mapping[str, object]
-    builtin: bool = False
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it comes with Hearth and cannot be removed."""
+        return self in PRESETS
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,11 @@ PRESETS: Final = (
     Preset(
         "exact", "Precise",
         {"temperature": 0.0, "top_k": 1, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0},
-        builtin=True,
     ),
-    Preset("balanced", "Balanced", {name: getattr(Settings(), name) for name in SAMPLING}, True),
+    Preset("balanced", "Balanced", {name: getattr(Settings(), name) for name in SAMPLING}),
     Preset(
         "lively", "Creative",
         {"temperature": 1.1, "top_k": 0, "top_p": 1.0, "min_p": 0.06, "repeat_penalty": 1.05},
-        builtin=True,
     ),
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ from app.kit.terminal import streams
 from app.kit.terminal.arguments import ADAPTER, ANYWAY, ENGINE, MODEL, MODES, REASONING
 from app.kit.terminal.command import Command
 from app.kit.terminal.interrupt import interruptible
-from app.kit.terminal.output import Output
+from app.kit.terminal.output import Output, table
 from app.models.library.services.mtp_advice import mtp_of_files
 from app.models.library.values.entry import STARTER
 from app.runtime.services.choice import NAMES
@@ -150,10 +150,11 @@ class Conversation:
             self.model = self.app.library.find(name).id
             return
         chosen = self.model or self.app.settings.read().model
-        for entry in self.app.library.entries():
-            mark = "*" if entry.id == chosen else " "
-            names = N_("{id}  {name}", id=on_one_line(entry.id), name=on_one_line(entry.name))
-            self.out.line(N_("{mark} {names}", mark=mark, names=names))
+        rows = [
+            ("*" if entry.id == chosen else " ", entry.id, entry.name)
+            for entry in self.app.library.entries()
+        ]
+        self.out.line(table(rows))
 
     def _engine(self, name: str) -> None:
         """Switch to the same model on another engine; chat, branches and settings stay."""

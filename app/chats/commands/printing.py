@@ -26,7 +26,14 @@ from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.errors import UserError
 from engines.sentences import N_, listed
-from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
+from engines.types import (
+    Done,
+    LoadedModel,
+    PromptProgress,
+    ReasoningDelta,
+    TextDelta,
+    WasReasoning,
+)
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -47,6 +54,7 @@ class _Received:
     Attributes:
         think: See `print_answer`.
         notes: Sentences about its prompt.
+        shows_progress: Whether the terminal shows a line that is cleared at the next event.
     """
 
     think: str | None = None
@@ -60,8 +68,10 @@ class _Received:
     files: Sequence[AttachedFile] = ()
     collections: Sequence[CollectionState] = ()
     notes: list[str] = field(default_factory=list)
+    shows_progress: bool = False
 
     def add(self, event: AnswerEvent, out: Output) -> None:
+        self._show_progress(event, out)
         match event:
             case TextDelta(text):
                 self.text.append(text)
@@ -86,6 +96,15 @@ class _Received:
                 self.done = event
             case Ended(message) if message.failure is not None:
                 self.failure = AnswerFailed(message.failure)
+
+    def _show_progress(self, event: AnswerEvent, out: Output) -> None:
+        """Show how far the prompt is read, on a line that is cleared at the next event."""
+        if isinstance(event, PromptProgress):
+            count, total = f"{event.read_tokens:,}", f"{event.prompt_tokens:,}"
+            out.rewrite(N_("Reading {count} of {total} tokens", count=count, total=total))
+        elif self.shows_progress:
+            out.rewrite("")
+        self.shows_progress = isinstance(event, PromptProgress)
 
     def _note(self, notes: Iterable[str], out: Output) -> None:
         for note in notes:

@@ -78,6 +78,7 @@ class AssistantsController(QObject):
     def toggle_panel(self) -> None:
         """Show or hide the settings of the open chat beside it."""
         self._navigation.show_panel(self.panel if self.panel.isHidden() else None)
+        self._chooser.judge()
         self.show()
 
     def show(self) -> None:

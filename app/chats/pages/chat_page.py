@@ -20,7 +20,6 @@ from app.chats.composer.pages.chat_thinking import ChatThinking
 from app.chats.composer.pages.composer import Composer
 from app.chats.context.pages.chat_context import ChatContext
 from app.chats.find.pages.chat_find import ChatFind
-from app.chats.pages.chat_destination import ChatDestination
 from app.chats.pages.sending import Sending
 from app.chats.transcript.pages.answer_stream import AnswerStream
 from app.chats.transcript.pages.answer_voice import AnswerVoice
@@ -32,10 +31,13 @@ from app.chats.transcript.pages.sent_files import SentFiles
 from app.chats.transcript.pages.transcript import Transcript
 from app.chats.welcome.pages.welcome import Welcome
 from app.kit.look.scale import scaled
+from app.kit.widgets.toast_room import ToastRoom
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.chats.composer.pages.local_only_line import LocalOnlyLine
     from app.chats.history.values.conversation import StoredMessage
+    from app.chats.pages.engine_badge import EngineBadge
     from app.chats.presenters.chat_presenters import ChatPresenters
     from app.documents.viewer.pages.file_viewer import FileViewer
     from app.kit.notify import Notifier
@@ -106,6 +108,7 @@ class ChatPage(QWidget):
         presenters, chat, notifier = self._presenters, self._chat, self._notifier
         generation = self._generation
         self.composer = composer
+        self._drop_hint: QWidget | None = None
         self.thinking = ChatThinking(composer, presenters.thinking, chat, generation, self)
         self.mtp = ChatMtp(composer, self._chats, chat, generation, notifier.ask, self)
         self.files = ChatFiles(presenters.files, composer, chat, notifier, self)
@@ -118,7 +121,9 @@ class ChatPage(QWidget):
         self.queue = ChatQueue(
             presenters.waiting, chat, generation, composer, notifier, self.ask_model, self
         )
-        self._destination = ChatDestination(composer, chat, self)
+        self._server = ""
+        self._badge: EngineBadge | None = None
+        self._local_only_line: LocalOnlyLine | None = None
         self._sending = Sending(presenters, composer, self.files, self._options, notifier, self)
 
     def _make_actions(self, settings: Settings) -> None:
@@ -128,7 +133,11 @@ class ChatPage(QWidget):
             transcript, self.composer, presenters, settings, self._options, notifier, self
         )
         self.fixes = Fixes(
-            self._chat, notifier, lambda message: self.answers.act("regenerate", message), self
+            self._chat,
+            self._generation,
+            notifier,
+            lambda message: self.answers.act("regenerate", message),
+            self,
         )
         self._sent_files = SentFiles(
             transcript, self.files.thumbnails, self._generation, self.answers.ask_without, self
@@ -150,10 +159,22 @@ class ChatPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self._banner_area)
         column.addWidget(self.finding.bar)
+        above = ToastRoom("top")
+        above.grown.connect(self.transcript.scroll_keeper.make_room_above)
+        column.addWidget(above)
         column.addWidget(self._stack, 1)
+        column.addWidget(ToastRoom("bottom", self._has_room_below))
         column.addWidget(self.queue.strip)
         column.addWidget(self.composer)
         self.composer.order_tabs()
+
+    def _has_room_below(self, height: int) -> bool:
+        """Return whether toasts of this height fit under the content without hiding any of it.
+
+        The end of a long chat has the buttons of the last answer; there they are above the content.
+        """
+        shows_messages = self._stack.currentWidget() is self.transcript
+        return not shows_messages or self.transcript.free_height >= height
 
     def _connect_parts(self) -> None:
         composer, transcript, notifier = self.composer, self.transcript, self._notifier
@@ -166,7 +187,7 @@ class ChatPage(QWidget):
         self.file_opened.connect(self._view_file)
         self.welcome.suggested.connect(self._ask_suggested)
         self.citations.opened.connect(
-            lambda quote: self.viewer.show_file(quote.document, quote.name, quote.spans)
+            lambda place: self.viewer.show_file(place.document, place.name, place.spans)
         )
         transcript.link.connect(notifier.ask_to_open)
         transcript.copied.connect(notifier.say_copied)
@@ -183,6 +204,8 @@ class ChatPage(QWidget):
     def _connect_presenters(self) -> None:
         branches, generation = self._branches, self._generation
         self._chat.failed.connect(self._notifier.error)
+        for signal in (self._chat.opened, self._chat.stored, self._chat.changed):
+            signal.connect(self._show_local_only)
         branches.switched.connect(self._show_path)
         branches.removed.connect(
             lambda removed: self._show_path(removed.chat_id, removed.message_id)
@@ -256,11 +279,12 @@ class ChatPage(QWidget):
         self.answers.apply(settings)
         self.mtp.refresh()
         self.thinking.show()
-        self._destination.refresh()
+        self._show_local_only()
 
     def open_chat(self, chat_id: str | None) -> None:
         """Show a chat; None shows the new chat, which is stored with its first question."""
         self.finding.close()
+        self.composer.edit.commit()  # a word that is being composed belongs to the chat before
         self._chat.open(chat_id)
 
     def reload(self) -> None:
@@ -272,7 +296,15 @@ class ChatPage(QWidget):
 
     def show_place(self, place: Destination | None) -> None:
         """Show to which server this chat's text goes, before it is sent; None for no server."""
-        self._destination.show_place(place)
+        if self._badge is None and place is not None:
+            from app.chats.pages.engine_badge import EngineBadge
+
+            self._badge = EngineBadge(parent=self.composer)
+            self.composer.above.addWidget(self._badge)
+        if self._badge is not None:
+            self._badge.show_place(place)
+        self._server = place.server if place is not None else ""
+        self._show_local_only()
         self.mtp.show_at_server(place is not None)
 
     def ask(self, text: str) -> None:
@@ -283,10 +315,43 @@ class ChatPage(QWidget):
         """Send the written message to another model than the chat's."""
         self.composer.submit(model)
 
+    def show_drop_hint(self, visible: bool) -> None:
+        """Show or hide where files can be dropped, above the message field."""
+        if self._drop_hint is None:
+            from app.kit.widgets.card import drop_hint
+
+            words = self.tr("Drop files here to ask about them.")
+            self._drop_hint = drop_hint("chatDropHint", "attach", words)
+            self.composer.above.insertWidget(0, self._drop_hint)
+        self._drop_hint.setVisible(visible)
+
     def stop(self) -> None:
         """Stop the answers of the open chat."""
         if self._chat.id:
             self._generation.stop(self._chat.id)
+
+    def stop_seen(self) -> None:
+        """Stop the answers that are shown, but not those on other branches of the open chat."""
+        for message in self.transcript.messages:
+            self._generation.stop_answer(message.id)
+
+    def _show_local_only(self) -> None:
+        """Show or hide the line for a chat that the user has not sent to the default server."""
+        server = self._chat.withheld_model
+        if self._local_only_line is None and server is not None:
+            from app.chats.composer.pages.local_only_line import LocalOnlyLine
+
+            self._local_only_line = LocalOnlyLine(self.composer)
+            self._local_only_line.chosen.connect(self._send_to_server)
+            self.composer.above.addWidget(self._local_only_line)
+        if self._local_only_line is not None:
+            self._local_only_line.show_model(server)
+
+    def _send_to_server(self) -> None:
+        """Let the default server answer in this chat from now on, as the user has chosen."""
+        server = self._chat.withheld_model
+        if server is not None:
+            self._chat.set_model(server)
 
     def _show_opened(self) -> None:
         """Show the draft and the messages of the chat that was opened."""
@@ -387,7 +452,7 @@ class ChatPage(QWidget):
             view.show_answer(answer)
         elif self._branches.is_shown(answer):
             self.transcript.replace_from(answer)
-        self._stream.begin(answer.id, self._destination.server)
+        self._stream.begin(answer.id, self._server)
         self.answers.refresh()
         self._sending.expect_no_more()
 

@@ -18,6 +18,7 @@ from app.kit.widgets.fields import ComboBox
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import keep_room
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.names import name_of
 from app.models.library.values.entry import ModelEntry
@@ -71,6 +72,7 @@ class ChatSettingsPanel(QWidget):
             self.tr("Reset {title}").format(title=self.tr("Documents"))
         )
         self._leave_documents.clicked.connect(lambda: self.collections.emit(None))
+        keep_room(self._leave_documents)
         self._prompt = LayeredSetting("system_prompt", fields()["system_prompt"], "")
         self._prompt.changed.connect(self.changed)
         column = QVBoxLayout(self)

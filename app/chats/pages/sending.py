@@ -80,7 +80,7 @@ class Sending(QObject):
 
     @property
     def is_answering(self) -> bool:
-        """Whether an answer of the open chat is being written, or was requested."""
+        """True if an answer of the open chat is being written, or was requested."""
         chat_id = self._chat.id
         running = chat_id is not None and self._generation.is_answering(chat_id)
         return running or self._asking is not None

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QTimer,
-)
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.base.language import in_full
 from app.connections.pages.words import as_text, cells, heads, summary
@@ -31,18 +20,16 @@ from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import PageHead
+from app.kit.widgets.table import ItemTable
 from app.net.values.connections import LoggedConnection
 from app.net.values.traffic import matching, traffic
 
 _WIDEST = 1080
-_LINE = 34
 _LEAST = 240
 _READ_MS = 2000
 _WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
-_Index = QModelIndex | QPersistentModelIndex
 _NUMBERS = (3, 4)
-_NOWHERE = QModelIndex()
 
 
 class ConnectionsPage(ColumnPage):
@@ -77,7 +64,6 @@ class ConnectionsPage(ColumnPage):
         self._step = LabelledButton("search", self.tr("Discover models"), "connectionsDiscover")
         self._step.clicked.connect(lambda: navigation.go_to("models", "discover"))
         column.addWidget(self._step, 0, Qt.AlignmentFlag.AlignLeft)
-        self._rows = ConnectionRows(self)
         self._table = self._make_table()
         column.addWidget(self._table, 1)
         column.addStretch(0)
@@ -93,7 +79,6 @@ class ConnectionsPage(ColumnPage):
         super().resizeEvent(event)
         for column, width in enumerate(_WIDTHS):
             self._table.setColumnWidth(column, scaled(width))
-        self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
         self._table.horizontalHeader().setMinimumSectionSize(scaled(min(_WIDTHS)))
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -126,7 +111,7 @@ class ConnectionsPage(ColumnPage):
     def _show(self) -> None:
         words = self._filter.text()
         matching_rows = matching(self._all, words)
-        self._rows.show_rows(matching_rows)
+        self._table.show_items(matching_rows)
         self._table.setVisible(bool(matching_rows))
         self._filter.setVisible(bool(self._all))
         self._clear.setEnabled(bool(self._all))
@@ -156,7 +141,7 @@ class ConnectionsPage(ColumnPage):
         )
 
     def _copy_text(self) -> None:
-        QGuiApplication.clipboard().setText(as_text(self._rows.shown))
+        QGuiApplication.clipboard().setText(as_text(self._table.items))
         self._notifier.say_copied()
 
     def _ask_to_clear(self) -> None:
@@ -168,81 +153,11 @@ class ConnectionsPage(ColumnPage):
             lambda: self._service.clear(lambda: self._show_read([]), self._failed),
         )
 
-    def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setObjectName("connections")
-        table.setAccessibleName(self.tr("Connections, the newest first"))
-        table.setModel(self._rows)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    def _make_table(self) -> ItemTable[LoggedConnection]:
+        table: ItemTable[LoggedConnection] = ItemTable(
+            "connections", self.tr("Connections, the newest first"), heads(), cells,
+            key=attrgetter("started"), numbers=_NUMBERS,
+        )  # fmt: skip
         table.setMinimumHeight(_LEAST)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setCornerButtonEnabled(False)
-        table.verticalHeader().setObjectName("connectionLines")
-        table.verticalHeader().setAccessibleName(self.tr("Lines"))
-        table.verticalHeader().hide()
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        head = table.horizontalHeader()
-        head.setObjectName("connectionColumns")
-        head.setAccessibleName(self.tr("Columns"))
-        head.setHighlightSections(False)
-        head.setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
         return table
-
-
-class ConnectionRows(QAbstractTableModel):
-    """The connections as rows of a table; a row's texts are created only when it is shown."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: Sequence[LoggedConnection] = ()
-        self._heads = heads()
-
-    @property
-    def shown(self) -> Sequence[LoggedConnection]:
-        """The connections in the table, in the order of its rows."""
-        return self._rows
-
-    def show_rows(self, rows: Sequence[LoggedConnection]) -> None:
-        """Replace all rows."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
-        """Return the number of connections; rows have no children."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:
-        """Return the number of headings; rows have no children."""
-        return 0 if parent.isValid() else len(self._heads)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a cell's text, which is also its tooltip, or its alignment."""
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return cells(self._rows[index.row()])[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
-        return None
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = Qt.ItemDataRole.DisplayRole,
-    ) -> object:
-        """Return the heading of a column, or its alignment; lines have none."""
-        if orientation is Qt.Orientation.Vertical:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._heads[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column in _NUMBERS else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter

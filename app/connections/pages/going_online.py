@@ -35,7 +35,7 @@ class GoingOnline(QObject):
 
     @property
     def is_offline(self) -> bool:
-        """Whether Hearth is offline now, by the settings or for the whole run."""
+        """True if Hearth is offline now, by the settings or for the whole run."""
         return self.stays_offline or self._settings.current.offline
 
     def announce(self) -> None:

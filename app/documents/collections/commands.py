@@ -27,7 +27,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
-from engines.sentences import N_, joined, listed, word
+from engines.sentences import N_, joined, listed
 
 if TYPE_CHECKING:
     from app.documents.citations.values import Citation
@@ -286,7 +286,7 @@ def _summary(state: CollectionState) -> str:
             )
         )
     parts.append(size(state.index_bytes))
-    parts += [word("paused")] if state.collection.paused else []
+    parts += [N_("paused")] if state.collection.paused else []
     return joined(", ", parts)
 
 
@@ -307,11 +307,11 @@ def _note_unread(state: CollectionState, out: Output) -> None:
         out.note(N_("Some files were not read completely: {words}.", words=joined(", ", notes)))
 
 
-_BY = {"text": word("text"), "vector": word("vector")}
+_BY = {"text": N_("text"), "vector": N_("vector")}
 _STATES = {
-    "read": word("read"),
-    "waiting": word("waiting"),
-    "unreadable": word("unreadable"),
+    "read": N_("read"),
+    "waiting": N_("waiting"),
+    "unreadable": N_("unreadable"),
     "partly_read": N_("read in part: some pages are pictures"),
     "scan": N_("not read: a scan without text"),
     "empty": N_("no text in it"),
@@ -323,7 +323,7 @@ def _state_words(file: IndexedFile) -> str:
     state = _STATES[file.state]
     if file.why:
         return joined(". ", (state, file.why))
-    unread = listed(map(word, file.unread))
+    unread = listed(map(N_, file.unread))
     return joined("; ", (state, unread and N_("{unread} not read", unread=unread)))
 
 

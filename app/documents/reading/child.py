@@ -226,6 +226,8 @@ def _kind(source: Path | bytes, name: str, most_unpacked: int) -> DocumentKind:
         beginning = file.read(_BEGINNING)
         if beginning.startswith(_OLD_OFFICE):
             raise Unreadable(_fault_of_compound(file, beginning, name))
+        if _is_model(beginning):
+            raise Unreadable(Fault.MODEL)
         if beginning.startswith(b"PK\x03\x04"):
             package = Package(file, most_unpacked)
             package.close()
@@ -241,6 +243,12 @@ def _kind(source: Path | bytes, name: str, most_unpacked: int) -> DocumentKind:
     if kind is DocumentKind.TEXT and _HTML.match(beginning):
         return DocumentKind.HTML
     return kind
+
+
+def _is_model(beginning: bytes) -> bool:
+    """Return whether a file begins like GGUF, or like safetensors: a length, then its JSON."""
+    is_gguf = beginning.startswith(b"GGUF") and b"\0" in beginning[4:8]
+    return is_gguf or (beginning[8:9] == b"{" and not any(beginning[4:8]))
 
 
 def _fault_of_compound(file: BinaryIO, beginning: bytes, name: str) -> Fault:

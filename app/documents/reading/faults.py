@@ -15,6 +15,7 @@ class Fault(StrEnum):
     OLD_OFFICE = "old_office"  # .doc, .xls and .ppt
     PICTURE = "picture"  # of a kind that is not read
     SOUND = "sound"  # of a kind that is not read
+    MODEL = "model"  # a GGUF or safetensors file
     UNKNOWN = "unknown"
     ENCODING = "encoding"  # a text whose encoding cannot be detected
     MESSAGE_FILE = "message_file"  # .msg, as Outlook writes it

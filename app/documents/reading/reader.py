@@ -220,6 +220,10 @@ _WORDS: Final = {
         N_("It lasts longer than an hour, or takes more than 64 MB."),
         N_("Cut out the part that your question is about, or save it as MP3 or FLAC."),
     ),
+    Fault.MODEL: (
+        N_("It is a file of a model, not a document."),
+        N_("To chat with a model, add its GGUF file on the page Models."),
+    ),
     Fault.UNKNOWN: (
         N_("It is not a document, picture or sound that Hearth can read."),
         N_("Save it as PDF, DOCX, JPEG or plain text in its own program, and add that."),

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from app.search.folding import UNSPACED
-from engines.sentences import N_, listed, word
+from engines.sentences import N_, listed
 
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
@@ -238,7 +238,7 @@ class Document:
 
     @property
     def empty(self) -> bool:
-        """Whether the document has no text."""
+        """True if the document has no text."""
         return not any(section.text.strip() for section in self.sections)
 
     @property
@@ -252,7 +252,7 @@ class Document:
 
     @property
     def is_scan(self) -> bool:
-        """Whether the document has no text because its pages are pictures."""
+        """True if the document has no text because its pages are pictures."""
         return self.empty and bool(self.scanned)
 
     @cached_property
@@ -445,12 +445,12 @@ class FileShare:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing of the file is left out."""
+        """True if nothing of the file is left out."""
         return self.whole and not self.unseen
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing of the file is in: it is all pictures, and these are left out."""
+        """True if all of the file is left out, as it consists of pictures."""
         return self.unseen >= self.of if self.unseen else not (self.whole or self.places)
 
     def __str__(self) -> str:
@@ -602,7 +602,7 @@ def left_out(name: str, document: Document) -> Iterator[str]:
         case "partly_read":
             yield _scanned(name, document)
     if document.unread:
-        unread = listed(map(word, document.unread))
+        unread = listed(map(N_, document.unread))
         yield N_("{name}: {unread} in it are not read.", name=name, unread=unread)
 
 
@@ -710,7 +710,7 @@ _PLACES: Final = {
 def location_words(place: Location) -> str:
     """Return the name of a place, without words from the document."""
     if place.kind is LocationKind.WHOLE:
-        return word("text")
+        return N_("text")
     return N_(_PLACES[place.kind], number=place.number)
 
 

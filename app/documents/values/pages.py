@@ -49,7 +49,7 @@ class OpenedFile:
 
     @property
     def has_pages(self) -> bool:
-        """Whether its pages can be drawn; the text is always available."""
+        """True if its pages can be drawn; the text is always available."""
         return self.document.kind is DocumentKind.PDF and self.copy == "here"
 
 

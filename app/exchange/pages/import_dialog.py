@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.exchange.pages.report_words import report_text, sentences
+from app.base.language import translated
 from app.exchange.values.recognise import PROGRAMS
-from app.exchange.values.report import FileReport
+from app.exchange.values.report import FileReport, report_text, sentences
 from app.kit.look.format import figure
 from app.kit.look.theme import GRID
 from app.kit.widgets.column_page import ColumnPage
@@ -207,7 +207,8 @@ class ImportDialog(EnterDialog):
         self.undo.emit()
 
     def _copy_report(self) -> None:
-        QGuiApplication.clipboard().setText(report_text(self._reports, done=self._step == "done"))
+        report = report_text(self._reports, done=self._step == "done")
+        QGuiApplication.clipboard().setText(translated(report))
 
 
 class ReportList(QWidget):
@@ -224,7 +225,7 @@ class ReportList(QWidget):
         """Show reports.
 
         Args:
-            done: As in `report_words.told`.
+            done: As in `report_text`.
         """
         if self._page is not None:
             self._page.hide()
@@ -246,7 +247,8 @@ class ReportList(QWidget):
 def _card(report: FileReport, *, done: bool) -> Panel:
     card = Panel("card", "importFile", margins=(2, 1.5, 2, 1.5), spacing=0.5)
     card.box.addWidget(Label(report.name, "strong", wrap=True, selectable=True))
-    label = Label("\n".join(sentences(report, done=done)), "", wrap=True, selectable=True)
+    text = "\n".join(map(translated, sentences(report, done=done)))
+    label = Label(text, "", wrap=True, selectable=True)
     label.setObjectName("importFileSaid")
     card.box.addWidget(label)
     return card

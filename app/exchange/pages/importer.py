@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.history.presenters.chats import Chats
@@ -19,12 +19,14 @@ from app.kit.notify import Notifier
 
 
 class Importer(QObject):
-    """Imports files that the user chose or that were passed to `import_dropped`.
+    """Imports files that the user chose or dropped.
 
     Signals:
+        made(folder_ids): Folders were created for imported chats; the chats are listed next.
         undone(ids): Imported chats were moved to the trash.
     """
 
+    made = Signal(object)
     undone = Signal(object)
 
     def __init__(
@@ -44,7 +46,6 @@ class Importer(QObject):
         self._dialog: ImportDialog | None = None
         self._files: Sequence[FileFound] = ()
         self._last = Imported()
-        self._dropped: list[Path] = []
 
     def ask(self) -> None:
         """Let the user choose files."""
@@ -77,22 +78,6 @@ class Importer(QObject):
             self._dialog = None
         self._files = ()
 
-    def import_dropped(self, path: Path) -> bool:
-        """Take a dropped file if it contains chats; return whether it was taken.
-
-        All files dropped together are read together.
-        """
-        if not self._importing.looks_like_chats(path):
-            return False
-        if not self._dropped:
-            QTimer.singleShot(0, self._read_dropped)
-        self._dropped.append(path)
-        return True
-
-    def _read_dropped(self) -> None:
-        paths, self._dropped = self._dropped, []
-        self.read(paths)
-
     def _reading(self, count: int) -> None:
         if self._dialog is not None:
             self._dialog.show_reading(count)
@@ -105,6 +90,7 @@ class Importer(QObject):
     def _imported(self, done: Imported, reports: Sequence[FileReport]) -> None:
         self._last = done
         self._files = ()
+        self.made.emit(done.folders)
         self._chats.changed.emit()
         if self._dialog is not None:
             self._dialog.show_done(reports)

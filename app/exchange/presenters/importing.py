@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.exchange.services.documents import looks_like_chats
 from app.exchange.services.reading import Check, read_files
 from app.exchange.store.imports import ImportStore
 from app.exchange.values.found import FileFound, Imported
@@ -28,10 +27,6 @@ class Importing:
         self._check = check
         self._tasks = tasks
         self._task: Task | None = None
-
-    def looks_like_chats(self, path: Path) -> bool:
-        """Return whether a file begins like an export of chats."""
-        return looks_like_chats(path)
 
     def read(
         self,

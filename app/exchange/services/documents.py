@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +42,9 @@ _PIECE = 1 << 20
 _MOST_FILES = 100_000
 _BEGINNING = 64
 _GUESSED_FROM = 200_000
+_TORN_BYTES = 8_000_000
+_MOST_LOOKED_AT, _MOST_GUESSED = 2_000, 50
+"""Files of a folder or archive of which the first bytes are read, and of which more is read."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError)
 """The errors that `zipfile` raises for an archive with wrong bytes."""
 _PARTS_OF_DOCUMENTS = frozenset({"[Content_Types].xml", "META-INF/container.xml", "mimetype"})
@@ -221,21 +225,80 @@ def _may_be_chats(begin: bytes) -> bool:
 
 
 def looks_like_chats(path: Path) -> bool:
-    """Guess quickly whether a file contains chats, as opposed to text meant for a message."""
-    if path.is_dir():
-        return True
-    if not path.is_file():
-        return False
+    """Guess quickly whether a file, a folder or an archive contains chats.
+
+    Of folders and archives, the first files are looked at that can contain chats.
+    """
     try:
-        with open_regular(path) as file:
-            begin = file.read(_GUESSED_FROM)
+        if path.is_dir():
+            return _folder_has_chats(path)
+        if not path.is_file():
+            return False
+        begin = _begin(path)
+        if begin.startswith(b"PK\x03\x04"):
+            return not _is_document(path) and _archive_has_chats(path)
     except OSError:
         return False
-    if begin.startswith(b"PK\x03\x04"):
-        return not _is_document(path)
+    return _begins_like_chats(begin)
+
+
+def _begins_like_chats(begin: bytes) -> bool:
     if begin.startswith(SIGN) or gpt4all.is_chat(begin):
         return True
     return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in MARKS)
+
+
+def _begin(path: Path) -> bytes:
+    with open_regular(path) as file:
+        return file.read(_GUESSED_FROM)
+
+
+def _folder_has_chats(root: Path) -> bool:
+    paths = (Path(folder, name) for folder, _, names in os.walk(root) for name in sorted(names))
+    guessed = 0
+    for path in islice(paths, _MOST_LOOKED_AT):
+        try:
+            with open_regular(path) as file:
+                begin = file.read(_BEGINNING)
+                if not _may_be_chats(begin):
+                    continue
+                begin += file.read(_GUESSED_FROM)
+        except (OSError, ValueError):
+            continue
+        if _begins_like_chats(begin):
+            return True
+        guessed += 1
+        if guessed == _MOST_GUESSED:
+            break
+    return False
+
+
+def _archive_has_chats(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(map(_begins_like_chats, _first_members(archive)))
+    except (*_DAMAGED, NotImplementedError):
+        with open_regular(path) as file:
+            start = file.read(_TORN_BYTES)
+        members = islice(torn_members(start, _TORN_BYTES), _MOST_GUESSED)
+        return any(_begins_like_chats(content[:_GUESSED_FROM]) for _, content in members)
+
+
+def _first_members(archive: zipfile.ZipFile) -> Iterator[bytes]:
+    """Yield the beginnings of the first members that can contain chats."""
+    guessed = 0
+    for member in archive.infolist()[:_MOST_LOOKED_AT]:
+        try:
+            with archive.open(member) as file:
+                begin = file.read(_BEGINNING)
+                if not _may_be_chats(begin):
+                    continue
+                yield begin + file.read(_GUESSED_FROM)
+        except (*_DAMAGED, OSError, NotImplementedError, RuntimeError):
+            continue
+        guessed += 1
+        if guessed == _MOST_GUESSED:
+            return
 
 
 def _is_document(path: Path) -> bool:

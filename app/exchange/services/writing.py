@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 
 from app.base.errors import DiskFull, ExportFailed
-from app.base.folder import FORBIDDEN, NO_ROOM
+from app.base.folder import as_user_errors
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.store.folders import FolderStore
 from app.chats.history.values.conversation import StoredMessage, path_to
@@ -68,14 +67,14 @@ class Files:
     def make_folder(self, folder: Path) -> None:
         """Create a folder if it is missing; its parent must exist."""
         if not folder.is_dir():
-            with _explained(folder):
+            with _as_export_errors(folder):
                 folder.mkdir(mode=0o700)
             self._new_folders.append(folder)
 
     def free(self, folder: Path, title: str, ending: str) -> Path:
         """Return an unused path named after a title; case is ignored in the comparison."""
         if folder not in self._used_names:
-            with _explained(folder):
+            with _as_export_errors(folder):
                 self._used_names[folder] = {path.name.casefold() for path in folder.iterdir()}
         used, name = self._used_names[folder], file_name(title)
         tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
@@ -97,45 +96,24 @@ class Files:
     def replacing(self, path: Path) -> Iterator[Path]:
         """Provide a temporary file beside `path` that replaces it at the end of the block."""
         was_there = path.exists()
-        with _explained(path), replacing(path) as unfinished:
+        with _as_export_errors(path), replacing(path) as unfinished:
             yield unfinished
         if not was_there:
             self._written.append(path)
 
 
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn the system's errors about writing a file into Hearth's."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (*NO_ROOM, errno.EFBIG):
-            raise DiskFull(
-                N_("The disk is full."),
-                N_(
-                    "There is no room left in {parent}; the unfinished file was removed.",
-                    parent=path.parent,
-                ),
-                N_("Free some space, or export to another disk."),
-            ) from error
-        if error.errno in FORBIDDEN:
-            raise ExportFailed(
-                N_("Hearth cannot write {name}.", name=path.name),
-                N_(
-                    "The system does not allow writing in {parent}; no file was left there.",
-                    parent=path.parent,
-                ),
-                N_("Allow writing there, or choose another folder."),
-            ) from error
-        raise ExportFailed(
-            N_("Hearth cannot write {name}.", name=path.name),
-            N_(
-                "The system says: {strerror}. No file was left in {parent}.",
-                strerror=error.strerror or error,
-                parent=path.parent,
-            ),
-            N_("Check that the folder is there, or choose another."),
-        ) from error
+def _as_export_errors(path: Path) -> AbstractContextManager[None]:
+    """Turn the system's errors on writing a file or a folder into errors for the user."""
+    full = DiskFull(
+        N_("The disk is full."),
+        N_(
+            "There is no room left in {parent}; the unfinished file was removed.",
+            parent=path.parent,
+        ),
+        N_("Free some space, or export to another disk."),
+    )
+    do = N_("Check that the folder is there and allow writing to it, or choose another.")
+    return as_user_errors(path, full=full, do=do, refused=ExportFailed, failed=ExportFailed)
 
 
 Print = Callable[[Sequence[ExportedChat], ExportOptions, Path], None]

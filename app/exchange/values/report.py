@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from app.exchange.values.found import FileFound, NotRead, SkippedFile
 from engines.sentences import N_, joined, listed
 
-MOST_LISTED = 100
+_MOST_LISTED = 100
 """How many unread chats of a file are named one by one."""
 
-MOST_NAMED = 20
+_MOST_NAMED = 20
 """How many files that were skipped for the same reason are named."""
 
 
@@ -115,15 +115,15 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
             lines.append(words)
             lines += [
                 N_("  {what}: {why}", what=entry.what, why=entry.why)
-                for entry in found[:MOST_LISTED]
+                for entry in found[:_MOST_LISTED]
             ]
-        if len(found) > MOST_LISTED:
-            lines.append(N_("  and {count} more.", count=f"{len(found) - MOST_LISTED:,}"))
+        if len(found) > _MOST_LISTED:
+            lines.append(N_("  and {count} more.", count=f"{len(found) - _MOST_LISTED:,}"))
     for why, names in report.passed_by_reason.items():
-        named = ", ".join(names[:MOST_NAMED])
-        if len(names) > MOST_NAMED:
+        named = ", ".join(names[:_MOST_NAMED])
+        if len(names) > _MOST_NAMED:
             named = N_(
-                "{named} and {count} more", named=named, count=f"{len(names) - MOST_NAMED:,}"
+                "{named} and {count} more", named=named, count=f"{len(names) - _MOST_NAMED:,}"
             )
         lines.append(N_("Passed over: {named}. {why}", named=named, why=why))
     return lines

@@ -15,7 +15,7 @@ from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.text.selected_text import scroll_to
 from app.kit.widgets.column_page import PartPage
-from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.panel import Panel
 from app.markdown.blocks import Block
 from app.markdown.parser import Parser
@@ -46,8 +46,7 @@ class GuidePage(PartPage):
 
     def __init__(self, text_size: int, parent: QWidget | None = None) -> None:
         super().__init__("guidePage", parent=parent)
-        self._back = LabelledButton("back", self.tr("All guides"), "allGuides", look="link")
-        self._back.clicked.connect(self.back)
+        self._back = BackLink(self.tr("All guides"), "allGuides", self.back.emit)
         self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
         card = Panel("card", "guideCard", margins=(3, 2.5, 3, 2.5))
         self._view = _GuideText(Parser(), text_size)

@@ -231,6 +231,8 @@ QFrame[look="fold"] {{ background: {t.side}; border: 1px solid {t.line};
     border-radius: {RADIUS}px; }}
 QFrame[look="fileChip"] {{ background: {t.base}; border: 1px solid {t.line};
     border-radius: {RADIUS}px; }}
+QFrame[look="refusedChip"] {{ background: {t.base}; border: 1px solid {t.danger};
+    border-radius: {RADIUS}px; }}
 QFrame[look="bubble"] QFrame[look="fileChip"] {{ background: {t.raised}; }}
 QFrame[look="ring"] {{ background: {t.accent}; border: 0; border-radius: 1px; }}
 QFrame[look="line"] {{ background: {t.line}; border: 0; max-height: 1px; min-height: 1px; }}

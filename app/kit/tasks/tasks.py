@@ -82,7 +82,7 @@ class Tasks(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether work is under way, or its end not delivered yet."""
+        """True if work is under way, or its end not delivered yet."""
         return bool(self._live)
 
     def run(

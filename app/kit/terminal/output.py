@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from app.base.language import translated
+from app.base.language import translated, translated_if_marked
 from app.kit.terminal.streams import SafeStderr, say
 from engines.errors import UserError
-from engines.sentences import N_, Sentence, word
+from engines.sentences import N_
 from engines.text import harmless, json_harmless, on_one_line
 
 _BAR: Final = 24
@@ -44,7 +44,7 @@ class Output:
 
     @property
     def may_be_bold(self) -> bool:
-        """Whether stdout is a terminal that shows bold text and NO_COLOR is not set."""
+        """True if stdout is a terminal that shows bold text and NO_COLOR is not set."""
         return (
             sys.stdout is not None
             and sys.stdout.isatty()
@@ -64,12 +64,12 @@ class Output:
         if self.as_json:
             _say_json(value)
         else:
-            text = _in_language(human())
+            text = translated_if_marked(human())
             say(text if trusted else harmless(text))
 
     def line(self, text: str) -> None:
         """Print one or more lines for people."""
-        say(harmless(translated(text)))
+        say(harmless(translated_if_marked(text)))
 
     def data(self, text: str) -> None:
         """Print a text, such as an export; it is unchanged in a file or a pipe."""
@@ -83,11 +83,11 @@ class Output:
     def note(self, line: str) -> None:
         """Print a note that is not part of the answer to stderr."""
         if not self.quiet and not self.as_json:
-            print(on_one_line(translated(line)), file=sys.stderr, flush=True)
+            print(on_one_line(translated_if_marked(line)), file=sys.stderr, flush=True)
 
     def ask(self, question: str) -> None:
         """Print a question to stderr; the user answers it on standard input."""
-        print(on_one_line(translated(question)), end=" ", file=sys.stderr, flush=True)
+        print(on_one_line(translated_if_marked(question)), end=" ", file=sys.stderr, flush=True)
 
     def error(self, error: UserError, **extra: Any) -> None:
         """Print an error to stderr, and as a JSON value if the output is JSON.
@@ -96,7 +96,7 @@ class Output:
             error: The error.
             extra: Further entries of the JSON value.
         """
-        print(on_one_line(translated(error.in_terminal)), file=sys.stderr)
+        print(on_one_line(translated_if_marked(error.in_terminal)), file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.terminal}
             _say_json({"error": parts, **extra})
@@ -116,7 +116,7 @@ class Output:
         if self.quiet or self.as_json or not sys.stderr.isatty() or is_dumb():
             return
         if isinstance(sys.stderr, SafeStderr):
-            sys.stderr.rewrite(on_one_line(translated(line)))
+            sys.stderr.rewrite(on_one_line(translated_if_marked(line)))
 
 
 def is_dumb() -> bool:
@@ -127,7 +127,7 @@ def is_dumb() -> bool:
 def table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
     """Return rows as text with left-aligned columns; "" if there are none.
 
-    Line breaks in a cell are removed. A single plain word in a cell is a name and stays English.
+    Line breaks in a cell are removed. Only marked cells are translated, and all titles.
 
     Args:
         rows: The rows below the head.
@@ -135,7 +135,7 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
     """
     if not rows:
         return ""
-    rows = [[on_one_line(_in_language(cell)) for cell in row] for row in rows]
+    rows = [[on_one_line(translated_if_marked(cell)) for cell in row] for row in rows]
     if head:
         rows.insert(0, list(map(translated, head)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -164,17 +164,12 @@ def bar(share: float) -> str:
 def size(count: float | None) -> str:
     """Format a number of bytes for people: 1.5 GB (decimal, as in file managers and shops)."""
     if count is None:
-        return word("unknown")
+        return N_("unknown")
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return number(f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}")
         count /= 1000
     return number(f"{count:.1f} TB")
-
-
-def _in_language(text: str) -> str:
-    """Translate a text; a single plain word is a name or a value, and stays."""
-    return translated(text) if isinstance(text, Sentence) or " " in text else text
 
 
 def _safe_for_terminal(text: str) -> str:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QTextBlock, QTextDocument, QTextLayout
 
 from app.kit.text.document_writer import WrittenCode
 from app.kit.text.formats import CODE_ID, TextFormats
+from app.kit.text.long_lines import cut
 from app.markdown.highlight import Piece, highlight
 
 _BUDGET_S = 0.006
@@ -45,7 +46,7 @@ class CodeColours(QObject):
         """Start to colour a code block."""
         first = self._document.findBlockByNumber(written.line + 1)
         code = written.code
-        self._work.append(_Work(written.id, first, highlight(code.text, code.language)))
+        self._work.append(_Work(written.id, first, highlight(cut(code.text), code.language)))
         self._timer.start()
 
     def _colour_some(self) -> None:

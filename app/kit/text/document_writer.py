@@ -18,6 +18,7 @@ from app.kit.text.formats import (
     PictureKind,
     TextFormats,
 )
+from app.kit.text.long_lines import cut
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Rule, Span, Table
 from app.markdown.direction import is_right_to_left
 from app.markdown.spans import LINE_BREAK
@@ -146,10 +147,6 @@ def _written(span: Span) -> str:
     """Return a formula as markdown writes it."""
     marks = "$" if span.math == "inline" else "$$"
     return f"{marks}{span.text}{marks}"
-
-
-_LONGEST_LINE = 2_000
-"""The maximum number of characters of code in one line: Qt lays out a line as a whole."""
 
 
 @dataclass(frozen=True)
@@ -333,7 +330,7 @@ class DocumentWriter:
         if not new.text.startswith(old.text):
             return False
         cursor = self._end()
-        added = _folded(new.text[len(old.text) :], cursor.block().length() - 1)
+        added = cut(new.text[len(old.text) :], cursor.block().length() - 1)
         self._edit(lambda: cursor.insertText(added, self._formats.code))
         last = self._written[-1]
         self._written[-1] = _Written(new, last.start, last.fresh, last.code_id)
@@ -405,7 +402,7 @@ class DocumentWriter:
         cursor.insertText(block.name or block.language or "text", self._formats.code_label)
         gap = CODE_PAD * 0.5
         cursor.insertBlock(self._formats.code_line(block.place, code_id, gap), self._formats.code)
-        first, newline, rest = _folded(block.text, 0).partition("\n")
+        first, newline, rest = cut(block.text).partition("\n")
         cursor.insertText(first, self._formats.code)
         if newline:
             cursor.insertBlock(self._formats.code_line(block.place, code_id, 0), self._formats.code)
@@ -435,21 +432,3 @@ class DocumentWriter:
 
 def _bold(span: Span) -> Span:
     return replace(span, bold=True)
-
-
-def _folded(code: str, column: int) -> str:
-    """Break very long lines of code.
-
-    Args:
-        code: The code.
-        column: How many characters are already on its first line.
-    """
-    if len(code) + column <= _LONGEST_LINE:
-        return code
-    lines = []
-    for line in code.split("\n"):
-        first = _LONGEST_LINE - column
-        cuts = range(first, len(line), _LONGEST_LINE)
-        lines += [line[:first], *(line[cut : cut + _LONGEST_LINE] for cut in cuts)]
-        column = 0
-    return "\n".join(lines)

@@ -189,7 +189,7 @@ class MarkdownView(QTextBrowser):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the whole text is shown."""
+        """True if the whole text is shown."""
         return self._stream is None
 
     @property

@@ -15,14 +15,15 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.kit.text.formats import END_OF_RUN, IS_ISOLATE, LEFT_TO_RIGHT
+from app.kit.text.long_lines import joined
 
 _SPECIAL = re.compile(f"[\ufffc{LEFT_TO_RIGHT}{END_OF_RUN}]")
 """A picture, and the isolates around code; the author can also have written the last two."""
 
 
 def plain_text(cursor: QTextCursor) -> str:
-    """Return the selected text, with the source of each picture in its place."""
-    text = cursor.selection().toPlainText()
+    """Return the selected text as it was written, with the sources of its pictures."""
+    text = joined(cursor.selection().toPlainText())
     if not _SPECIAL.search(text):
         return text
     replacements = _replacements(cursor)

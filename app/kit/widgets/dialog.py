@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QApplication,
     QDialog,
     QSizePolicy,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BAR, GRID
 from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.enter import press_focused
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 
@@ -27,11 +27,7 @@ class EnterDialog(QDialog):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press the focused button on Enter, or else the main one."""
-        focused = self.focusWidget()
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and isinstance(focused, QAbstractButton):
-            focused.click()
-        else:
+        if not press_focused(self, event):
             super().keyPressEvent(event)
 
 

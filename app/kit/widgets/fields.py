@@ -11,15 +11,18 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QLineEdit,
-    QPlainTextEdit,
     QSpinBox,
     QWidget,
 )
 
 from app.kit.look.scale import scaled
+from app.kit.text.long_lines import LongLineEdit
+from app.kit.widgets.composing import ComposedLine
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
+LONGEST_WORDS = 4_000
+"""The most characters of a line, such as a path: an accidental paste can be a whole book."""
 _INSET = 6
 """Pixels before a number, as in a text field."""
 
@@ -71,7 +74,7 @@ class DoubleSpinBox(QDoubleSpinBox):
             event.ignore()
 
 
-class LineField(QLineEdit):
+class LineField(ComposedLine):
     """A field for a line of text.
 
     Args:
@@ -79,7 +82,7 @@ class LineField(QLineEdit):
         title: The accessible name.
         text: The text at first.
         hint: The text that is shown while the field is empty.
-        longest: The largest number of characters; 0 for no limit.
+        longest: The largest number of characters; what is pasted beyond it is left out.
         secret: Whether the text is hidden, as of a password.
         clears: Whether the field has a button that empties it.
     """
@@ -91,32 +94,32 @@ class LineField(QLineEdit):
         text: str = "",
         *,
         hint: str = "",
-        longest: int = 0,
+        longest: int = LONGEST_WORDS,
         secret: bool = False,
         clears: bool = False,
     ) -> None:
-        super().__init__(text)
+        super().__init__()
+        self.setMaxLength(max(longest, len(text.encode("utf-16-le")) // 2))  # as Qt counts
+        self.setText(text)
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setPlaceholderText(hint)
         self.setClearButtonEnabled(clears)
-        if longest:
-            self.setMaxLength(longest)
         if secret:
             self.setEchoMode(QLineEdit.EchoMode.Password)
 
     @property
     def words(self) -> str:
-        """The text without spaces around it."""
-        return self.text().strip()
+        """The text without spaces around it, with a word that is being composed."""
+        return self.whole_text.strip()
 
     @property
     def line(self) -> str:
-        """The text with single spaces, as a name has them."""
-        return " ".join(self.text().split())
+        """The same with single spaces, as a name has them."""
+        return " ".join(self.whole_text.split())
 
 
-class TextField(QPlainTextEdit):
+class TextField(LongLineEdit):
     """A field for several lines of text, which Tab leaves.
 
     Args:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication, Qt, SignalInstance
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.base.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.tasks.error_handling import error_handler
 from app.kit.widgets.action import UserAction
+from app.kit.widgets.composing import commit_composed
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
@@ -69,7 +69,7 @@ class _Saving:
         self.leave = leave.button()
 
     def _submit(self) -> None:
-        QGuiApplication.inputMethod().commit()  # a word that is still being composed counts, too
+        commit_composed()
         self._do()
 
 

@@ -52,6 +52,16 @@ class LabelledButton(QPushButton):
         self.setAccessibleName(text)
         self._draw()
 
+    def set_look(self, look: str) -> None:
+        """Give the button another look of the style sheet."""
+        if look == self.property("look"):
+            return
+        self._tone = _TONES.get(look, "muted")
+        self.setProperty("look", look)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._draw()
+
     def changeEvent(self, event: QEvent) -> None:
         """Draw the icon again for a new theme or state."""
         super().changeEvent(event)

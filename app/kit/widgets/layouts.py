@@ -62,6 +62,13 @@ def boxed(layout: QLayout, name: str = "") -> QWidget:
     return widget
 
 
+def keep_room(widget: QWidget) -> None:
+    """Keep the room of a widget while it is hidden, so that nothing else moves."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(policy)
+
+
 def at_top(widget: QWidget) -> QVBoxLayout:
     """Return a layout that keeps a widget at the upper edge of a row."""
     return column(widget, 1)

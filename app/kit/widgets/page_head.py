@@ -1,4 +1,4 @@
-"""The head of a page: the back button, the title, and the actions for the whole page."""
+"""The head of a page with its back button, and the link back from a part of a page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from app.kit.look.theme import BAR, COLUMN, GRID
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
 
 
 class PageHead(FlowRow):
@@ -32,6 +33,21 @@ class PageHead(FlowRow):
         self.add(name)
         for action in actions:
             self.add(action)
+
+
+class BackLink(LabelledButton):
+    """The link from a part of a page back to the page itself; the window presses it on Escape.
+
+    Args:
+        text: The text, which names the place that it leads to.
+        object_name: The object name.
+        back: Returns there.
+    """
+
+    def __init__(self, text: str, object_name: str, back: Callable[[], object]) -> None:
+        super().__init__("back", text, object_name, look="link")
+        self.setAutoDefault(False)
+        self.clicked.connect(lambda: back())  # noqa: PLW0108 - a click has an argument
 
 
 class FixedHead(QWidget):

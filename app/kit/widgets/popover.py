@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.kit.look.scale import FITS_ITSELF, scaled
 from app.kit.look.theme import BAR, GRID
+from app.kit.widgets.enter import press_focused
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 
@@ -35,6 +37,11 @@ class Popover(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(self.card)
         layout.addWidget(self._area)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button on Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
 
     def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
         """Show the card below a widget, or above it if `above` is set or there is no room below."""

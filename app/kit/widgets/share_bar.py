@@ -42,17 +42,25 @@ class ShareBar(QWidget):
         name: The object name of the bar.
         title: The accessible name of the bar.
         parts: The parts, from the left; see `limited`.
+        whole: The amount that fills the bar; by default that of all parts.
     """
 
     def __init__(
-        self, name: str, title: str, parts: Sequence[BarPart], parent: QWidget | None = None
+        self,
+        name: str,
+        title: str,
+        parts: Sequence[BarPart],
+        *,
+        whole: int = 0,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         spoken = ", ".join(part.words for part in parts)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        strip = _Strip([part.amount for part in parts])
+        amounts = [part.amount for part in parts]
+        strip = _Strip(amounts, max(1, whole, sum(amounts)))
         strip.setObjectName(name)
         strip.setAccessibleName(title)
         strip.setAccessibleDescription(spoken)
@@ -64,9 +72,10 @@ class ShareBar(QWidget):
 
 
 class _Strip(QWidget):
-    def __init__(self, amounts: Sequence[int]) -> None:
+    def __init__(self, amounts: Sequence[int], whole: int) -> None:
         super().__init__()
         self._amounts = tuple(amounts)
+        self._whole = whole
         self.setFixedHeight(_HEIGHT)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -78,7 +87,7 @@ class _Strip(QWidget):
         outline.addRoundedRect(whole, 5, 5)
         painter.setClipPath(outline)
         painter.fillRect(whole, QColor(theme.hover))
-        scale = whole.width() / max(1, sum(self._amounts))
+        scale = whole.width() / self._whole
         left = 0.0
         for number, amount in enumerate(self._amounts):
             drawn = QRectF(left, 0, max(2.0, amount * scale - _GAP), whole.height())

@@ -1,4 +1,4 @@
-"""A short message over the lower edge of the window, with at most one action."""
+"""A short message of the window, with at most one action."""
 
 from __future__ import annotations
 

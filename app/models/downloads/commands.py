@@ -19,7 +19,7 @@ from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
 from app.models.downloads.values.downloads import Download
 from app.models.hub.retry import Patience
 from app.models.hub.values.names import hub_name
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -28,14 +28,14 @@ _POLL_S = 0.2
 _ATTEMPTS = 8
 _FINISHED = ("done", "failed", "cancelled", "paused")
 _STATES = {
-    "waiting": word("waiting"),
-    "running": word("running"),
-    "retrying": word("retrying"),
-    "verifying": word("verifying"),
-    "paused": word("paused"),
-    "done": word("done"),
-    "failed": word("failed"),
-    "cancelled": word("cancelled"),
+    "waiting": N_("waiting"),
+    "running": N_("running"),
+    "retrying": N_("retrying"),
+    "verifying": N_("verifying"),
+    "paused": N_("paused"),
+    "done": N_("done"),
+    "failed": N_("failed"),
+    "cancelled": N_("cancelled"),
 }
 _SOLVED_BY_TOKEN = ("repository_gated", "token_refused")
 """The codes of errors that a token can solve."""

@@ -31,6 +31,7 @@ from engines.sentences import N_
 
 if TYPE_CHECKING:
     import httpx2
+    from huggingface_hub.hf_api import ExpandModelProperty_T
 
 CARD: Final = "README.md"
 _CARD_MOST: Final = 1 << 20
@@ -41,6 +42,15 @@ _MOST_REQUESTED: Final = 200
 """The most repositories to request in one answer.
 
 When Hearth filters the results itself, it requests more than it needs.
+"""
+
+_LISTED: Final[list[ExpandModelProperty_T]] = [
+    "downloads", "gated", "gguf", "lastModified", "likes", "tags",
+]  # fmt: skip
+"""The facts that a search requests.
+
+The front matter of the READMEs is not one of them: the library fails on odd ones, so anyone could
+make one that ends every search.
 """
 
 _SORTS: Final[dict[Sort, Literal["downloads", "likes", "last_modified"]]] = {
@@ -88,9 +98,13 @@ class Hub:
         from app.models.hub.described import described, tree
 
         with hub_api(self._gate, purpose, self._token(), repo) as api:
-            info = api.model_info(repo, revision=revision, files_metadata=True)
+            try:
+                info = api.model_info(repo, revision=revision, files_metadata=True)
+            except (TypeError, AttributeError):
+                # The library fails on odd front matter of the README, such as a key named "self".
+                info = api.model_info(repo, revision=revision, expand=[*_LISTED, "sha", "siblings"])
             repository, sized = described(info)
-            if not sized:  # as some mirrors do
+            if not sized:  # as after `expand`, and from some mirrors
                 entries = api.list_repo_tree(
                     repository.id, revision=repository.revision, recursive=True
                 )
@@ -162,14 +176,12 @@ class Hub:
 
         ours = query.mtp or query.most_parameters is not None
         with hub_api(self._gate, "search for models", self._token()) as api:
-            # Not the front matter of the cards: the library raises errors for odd ones, and anyone
-            # could make one that ends every search.
             models = api.list_models(
                 filter=tags,
                 search=words or None,
                 sort=_SORTS[query.sort],
                 limit=min(query.limit * 4 if ours else query.limit, _MOST_REQUESTED),
-                expand=["downloads", "gated", "gguf", "lastModified", "likes", "tags"],
+                expand=_LISTED,
             )
             return listed(models)
 

@@ -17,7 +17,7 @@ from app.models.hub.limiter import Limiter
 from app.models.hub.part import arrived, remove_part
 from app.models.hub.retry import Patience
 from app.models.hub.source import Source
-from app.models.hub.space import as_user_errors
+from app.models.hub.space import as_download_errors
 from app.models.hub.transfer import Checking, Retrying, Step, Terms, transfer
 from app.models.hub.values.hub import FileRequest
 from app.net import Gate, endpoint
@@ -123,7 +123,7 @@ class Fetcher:
             self._git_names[item] = with_retries(send, self.patience, tell, cancel)
         slot = self._slot(item)
         size = item.file.size
-        with as_user_errors(self.root, size - self.arrived(item)[0]):
+        with as_download_errors(self.root, size - self.arrived(item)[0]):
             slot.prepare()
             with slot.locked(cancel):
                 existing = slot.find(size)
@@ -156,7 +156,7 @@ class Fetcher:
         slot = self._slot(item)
         at_once = CancelToken()
         at_once.cancel()
-        with as_user_errors(self.root, 0):
+        with as_download_errors(self.root, 0):
             if slot.part.exists():
                 with suppress(Cancelled), slot.locked(at_once):
                     remove_part(slot.part)

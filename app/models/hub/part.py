@@ -62,12 +62,12 @@ class PartFile:
 
     @property
     def complete(self) -> bool:
-        """Whether all bytes have arrived, right or wrong."""
+        """True if all bytes have arrived, right or wrong."""
         return self.size == self.full_size
 
     @property
     def is_correct(self) -> bool:
-        """Whether the part is the whole file, by size and checksum."""
+        """True if the part is the whole file, by size and checksum."""
         return self.complete and self._hash.hexdigest() == self._checksum
 
     def reserve(self) -> None:

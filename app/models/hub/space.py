@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from app.base.errors import AppError, DataFolderReadOnly, DiskFull
-from app.base.folder import FORBIDDEN, NO_ROOM
+from app.base.errors import DiskFull
+from app.base.folder import as_user_errors
 from engines.disk import free_bytes
 from engines.sentences import N_
 from engines.text import amount
@@ -57,38 +56,24 @@ def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
     )
 
 
-@contextmanager
-def as_user_errors(folder: Path, remaining: int) -> Iterator[None]:
+def as_download_errors(folder: Path, remaining: int) -> AbstractContextManager[None]:
     """Turn the system's errors while writing into errors for the user.
 
     Args:
+        folder: The folder of downloads.
         remaining: Bytes that are still to come.
     """
-    try:
-        yield
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise DiskFull(
-                N_("The disk filled up during the download."),
-                N_(
-                    "{left} are still missing in {folder}; what was downloaded is kept.",
-                    left=amount(remaining),
-                    folder=folder,
-                ),
-                N_("Free that much space, then resume the download."),
-            ) from error
-        if error.errno in FORBIDDEN:
-            raise DataFolderReadOnly(
-                N_("Hearth cannot write to the folder of downloads."),
-                N_("The system does not allow writing to {place}.", place=error.filename or folder),
-                N_("Allow writing to that folder, or set HF_HOME to another one, then resume."),
-            ) from error
-        raise AppError(
-            N_("Hearth cannot write to the folder of downloads."),
-            N_(
-                "The system says of {folder}: {strerror}.",
-                folder=folder,
-                strerror=error.strerror or error,
-            ),
-            N_("Check the disk, or set HF_HOME to another folder, then resume."),
-        ) from error
+    full = DiskFull(
+        N_("The disk filled up during the download."),
+        N_(
+            "{left} are still missing in {folder}; what was downloaded is kept.",
+            left=amount(remaining),
+            folder=folder,
+        ),
+        N_("Free that much space, then resume the download."),
+    )
+    do = N_(
+        "Check the disk and allow writing to that folder, or set HF_HOME to another one; then "
+        "resume."
+    )
+    return as_user_errors(folder, full=full, do=do)

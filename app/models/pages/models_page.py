@@ -93,10 +93,10 @@ class ModelsPage(QWidget):
         go_to_chat = self._navigation.go_to_chat
         local_models.use.connect(chooser.use_from_now_on)
         local_models.details.use.connect(go_to_chat)
-        local_models.anyway.connect(chooser.use_from_now_on)
+        local_models.anyway.connect(chooser.use)
         local_models.anyway.connect(go_to_chat)
+        local_models.details.find_smaller.connect(lambda: self.show_part("discover"))
         local_models.remove.connect(chooser.remove)
-        local_models.dropped.connect(chooser.take)
         local_models.changed.connect(presenters.models.look)
         chooser.announced.connect(local_models.show_models)
         presenters.models.mtp_read.connect(local_models.list.mtp.show_model)

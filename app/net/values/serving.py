@@ -30,7 +30,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only programs on this computer can reach it."""
+        """True if only programs on this computer can reach it."""
         return is_loopback(self.host)
 
     def url(self, *, encrypted: bool = False) -> str:
@@ -70,7 +70,7 @@ class ServeOptions:
 
     @property
     def encrypted(self) -> bool:
-        """Whether it has a certificate for TLS."""
+        """True if it has a certificate for TLS."""
         return self.certificate is not None
 
     def require_safe(self) -> None:
@@ -130,7 +130,7 @@ class ServerStatus:
 
     @property
     def running(self) -> bool:
-        """Whether it listens."""
+        """True if it listens."""
         return bool(self.url)
 
 

@@ -15,7 +15,7 @@ from app.kit.terminal.confirmation import confirm
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, bar, is_dumb, size, table
 from app.runtime.values.installation import Check, Phase, Step
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 from engines.vllm.provision.lock import LockName
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 INSTALLED = "vllm"
 _PHASES: dict[Phase, str] = {
-    "look": word("look"),
-    "download": word("download"),
-    "install": word("install"),
-    "kernels": word("kernels"),
-    "try": word("try"),
-    "switch": word("switch"),
+    "look": N_("look"),
+    "download": N_("download"),
+    "install": N_("install"),
+    "kernels": N_("kernels"),
+    "try": N_("try"),
+    "switch": N_("switch"),
 }
 _NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` installs it.")
 _OF_CARDS = ("driver", "cuda", "capability")
@@ -113,7 +113,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
             N_("{row} remain from an unfinished installation.", row=size(row["unfinished_bytes"]))
         )
     parts += [_running(worker) for worker in row.get("running", ())]
-    state = word("ready") if row["available"] else N_("not here")
+    state = N_("ready") if row["available"] else N_("not here")
     return row["name"], state, row["version"] or "", joined(" ", parts)
 
 

@@ -13,7 +13,7 @@ from app.models.discover.values.recommend_words import speed_words
 from app.runtime.services.choice import NAMES
 from app.runtime.values.advice import Advice
 from engines.cancel import CancelToken
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -25,9 +25,9 @@ _TITLES = {
     "smarter": N_("Smarter: {name}, {variant}"),
 }
 _VERDICTS = {
-    "fits": word("fits"),
-    "tight": word("tight"),
-    "partial": word("partial"),
+    "fits": N_("fits"),
+    "tight": N_("tight"),
+    "partial": N_("partial"),
     "no": N_("too large"),
 }
 
@@ -81,7 +81,7 @@ def _engine_in_words(app: App, found: Recommendation, advice: Advice) -> str:
     lines += [
         N_(
             "  {topic}: llama.cpp {llamacpp}; vLLM {vllm}",
-            topic=word(row.topic),
+            topic=N_(row.topic),
             llamacpp=row.llamacpp,
             vllm=row.vllm,
         )
@@ -110,7 +110,7 @@ def _blocks(found: Recommendation) -> list[str]:
 
 
 def _block(title: str, pick: Pick) -> str:
-    device = word(pick.device)
+    device = N_(pick.device)
     disk = size(pick.disk_bytes)
     disk = N_("about {size}", size=disk) if pick.about else disk
     rows = [

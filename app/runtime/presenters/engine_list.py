@@ -135,7 +135,7 @@ class EngineList(QObject):
 
     @property
     def is_installing(self) -> bool:
-        """Whether an installation is running."""
+        """True if an installation is running."""
         return self._installing is not None
 
     def refresh(self) -> None:

@@ -54,7 +54,7 @@ class IdleStop(QObject):
 
     @property
     def is_checking(self) -> bool:
-        """Whether a check is running."""
+        """True if a check is running."""
         return self._looking
 
     def check(self) -> None:

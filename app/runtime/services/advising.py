@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.settings.values.fields import Settings
 
 Installable = Literal["installed", "possible", "impossible"]
-"""Whether vLLM is installed, can be, or cannot be."""
+"""The state of vLLM: it is installed, can be installed, or cannot be."""
 
 
 class VllmHere(Protocol):

@@ -43,12 +43,12 @@ class DeviceState:
 
     @property
     def tried(self) -> bool:
-        """Whether there is a verdict; the processor needs no trial."""
+        """True if there is a verdict; the processor needs no trial."""
         return self.state != "untried"
 
     @property
     def ok(self) -> bool:
-        """Whether the device passed its trial."""
+        """True if the device passed its trial."""
         return self.state == "works"
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 from app.base.errors import EngineHindered, EngineInUse, EngineNotInstalled
 from app.base.units import MB
-from app.runtime.services.installing import Installing, InstallSources, Report, explained
+from app.runtime.services.installing import Installing, InstallSources, Report, as_install_errors
 from app.runtime.values.installation import Check, InstallState, Phase, Price, Step
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -173,7 +173,10 @@ class EngineInstaller:
         def waiting() -> None:
             report(Step(phase, 0.0, N_("Waiting for another installation to finish.")))
 
-        with explained(self.home.root), exclusive(self.home.root, waiting, cancel) as holding:
+        with (
+            as_install_errors(self.home.root),
+            exclusive(self.home.root, waiting, cancel) as holding,
+        ):
             yield holding
 
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.base.errors import AppError, DataFolderReadOnly, DiskFull, EngineNotMade, Offline
-from app.base.folder import FORBIDDEN, NO_ROOM
+from app.base.errors import DiskFull, EngineNotMade, Offline
+from app.base.folder import as_user_errors
 from app.runtime.packages.config import Indexes
 from app.runtime.packages.fetch import PackageFetcher, Progress
 from app.runtime.packages.lookup import Lookup, local
@@ -170,25 +170,13 @@ class Installing:
         self._report(Step(phase, share, words))
 
 
-@contextmanager
-def explained(folder: Path) -> Iterator[None]:
-    """Turn the system's write errors into errors for the user."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise _full(folder) from error
-        if error.errno in FORBIDDEN:
-            raise DataFolderReadOnly(
-                N_("Hearth cannot write to the folder of engines."),
-                N_("The system does not allow writing to {place}.", place=error.filename or folder),
-                N_("Allow writing to that folder, or set HEARTH_DATA_DIR to another one."),
-            ) from error
-        raise AppError(
-            N_("Hearth cannot use the folder of engines."),
-            N_("The system says: {strerror}.", strerror=error),
-            N_("Check the disk, then try again; what was downloaded is kept."),
-        ) from error
+def as_install_errors(folder: Path) -> AbstractContextManager[None]:
+    """Turn the system's errors while writing into errors for the user."""
+    do = N_(
+        "Check the disk and allow writing to that folder, or set HEARTH_DATA_DIR to another one; "
+        "what was downloaded is kept."
+    )
+    return as_user_errors(folder, full=_full(folder), do=do)
 
 
 @contextmanager

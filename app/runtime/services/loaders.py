@@ -36,7 +36,7 @@ class OutsideEngine(LoadingEngine[Plan_contra], Protocol[Plan_contra]):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the model is running and reports no fault."""
+        """True if the model is running and reports no fault."""
         ...
 
 
@@ -224,7 +224,7 @@ class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
         self.engine.revive(progress, cancel)
 
     def well(self) -> bool:
-        """Whether the engine can answer."""
+        """Return whether the engine can answer."""
         return self.engine.is_healthy
 
 

@@ -121,7 +121,10 @@ class EngineManager:
             staying = self._workers.staying()
             return _of_others(staying[0]) if staying else WorkerState("stopped", log=log)
         if status.state == "loading" or model is None:
-            return WorkerState("loading", words=status.words, share=status.share, log=log)
+            words = status.words
+            if status.detail:
+                words = N_("{step}: {detail}", step=words, detail=status.detail)
+            return WorkerState("loading", words=words, share=status.share, log=log)
         minutes = self._settings.read().vllm_idle
         memory, is_exact = memory_used(status.process)
         return WorkerState(

@@ -265,7 +265,7 @@ class Ticket:
 
     @property
     def is_alone(self) -> bool:
-        """Whether nobody else uses the room, nor can before `ready`."""
+        """True if nobody else uses the room, or can before `ready`."""
         with self._changed:
             return self._rules.is_alone(self._number)
 

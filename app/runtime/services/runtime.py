@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
     from app.runtime.services.loaders import EngineLoader
     from engines.base import Engine, LoadingEngine, Progress
+    from engines.hardware import Hardware
     from engines.memory.load_options import LoadOptions
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
 
@@ -106,6 +107,16 @@ class Runtime:
     def models(self) -> tuple[LoadedEntry, ...]:
         """List the loaded models."""
         return tuple(self._loaded.values())
+
+    def emptied(self, hardware: Hardware) -> Hardware:
+        """Return the hardware as it would be with all models unloaded.
+
+        A load begins by unloading the present model, so its memory is free for the next one.
+        """
+        from engines.memory.placement import emptied
+
+        buffers = (model.loaded.buffers for model in self.models())
+        return emptied(hardware, filter(None, buffers))
 
     def status(self, engine: EngineName) -> EngineStatus:
         """Return what an engine is doing; one with no model loaded or loading is stopped."""

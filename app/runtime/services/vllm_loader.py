@@ -216,5 +216,5 @@ class VllmLoader(EngineLoader[WorkerEngine]):
             self.engine.close()
 
     def well(self) -> bool:
-        """Whether the worker runs and answers."""
+        """Return whether the worker runs and answers."""
         return self.engine.is_healthy

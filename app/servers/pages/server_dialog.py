@@ -114,7 +114,7 @@ class ServerDialog(FormDialog):
 
     @property
     def takes_key(self) -> bool:
-        """Whether the stored key may be sent to the new address."""
+        """True if the stored key may be sent to the new address."""
         return self._moved() and self._key_switch.isChecked()
 
     def profile(self) -> ServerProfile:

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.language import translated
-from app.kit.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from app.kit.widgets.composing import ComposedLine
+from app.kit.widgets.fields import LONGEST_WORDS, ComboBox, DoubleSpinBox, SpinBox
 from app.kit.widgets.switch import Switch
 from app.settings.pages.long_text import LongText
 from app.settings.values.field import SettingField
@@ -115,7 +116,8 @@ def _explain(box: QSpinBox | QDoubleSpinBox, field: SettingField) -> None:
 
 
 def _text(value: str, changed: Callable[[object], None]) -> QLineEdit:
-    line = QLineEdit(value)
+    line = ComposedLine(value)
+    line.setMaxLength(max(LONGEST_WORDS, len(value)))
     line.editingFinished.connect(lambda: changed(line.text()))
     return line
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.kit.text.long_lines import LongLineEdit
 from app.kit.timer import timer
 
 _PAUSE_MS = 400
 _HEIGHT = 140
 
 
-class LongText(QPlainTextEdit):
+class LongText(LongLineEdit):
     """A text field of several lines.
 
     Signals:
@@ -36,6 +37,7 @@ class LongText(QPlainTextEdit):
     def hideEvent(self, event: QHideEvent) -> None:
         """Report a change that the pause has not reported yet."""
         super().hideEvent(event)
+        self.commit()
         if self._pause.isActive():
             self._pause.stop()
             self._report_change()

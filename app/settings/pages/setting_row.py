@@ -13,6 +13,7 @@ from app.kit.look.scale import scaled
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import keep_room
 from app.settings.pages.editors import make_editor, show_value
 from app.settings.pages.long_text import LongText
 from app.settings.values.field import SettingField
@@ -73,8 +74,6 @@ class SettingRow(QWidget):
         texts.setSpacing(2)
         texts.addWidget(Label(title, "strong", wrap=True))
         texts.addWidget(Label(description, "small", wrap=True))
-        self._changed_mark = self._mark(title)
-        texts.addWidget(self._changed_mark)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -88,6 +87,8 @@ class SettingRow(QWidget):
         self._arrange()
         column.addWidget(self._note)
         column.addWidget(self._problem)
+        self._changed_mark = self._mark(title)
+        column.addWidget(self._changed_mark)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the editor beside or below the text."""
@@ -118,6 +119,8 @@ class SettingRow(QWidget):
         reset.setAccessibleName(self.tr("Reset {title}").format(title=title))
         reset.clicked.connect(self._reset)
         mark = FlowRow(Label(self.tr("Changed"), "small", name=f"differs-{self._name}"), reset)
+        if self._resets:
+            keep_room(mark)
         if not self._resets or self._value == self._field.default:
             mark.hide()
         return mark

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QBoxLayout,
     QDialog,
     QListWidget,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.base.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.widgets.enter import ENTER, press_focused
 from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
@@ -116,11 +116,7 @@ class SettingsDialog(QDialog):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press only the button that has the focus; there is no default button."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            focused = self.focusWidget()
-            if isinstance(focused, QAbstractButton):
-                focused.click()
-        else:
+        if not press_focused(self, event) and event.key() not in ENTER:
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -192,7 +188,7 @@ class SettingsDialog(QDialog):
         part.setObjectName(f"section-{section.lower()}")
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3 * GRID)
+        column.setSpacing(GRID)  # each row also keeps room for its mark
         column.addWidget(self._head(section))
         for name, field in fields().items():
             if section_of(field) == section and field.in_form:

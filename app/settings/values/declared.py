@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Literal, get_args
 
+from engines.sentences import N_
+
 Section = Literal[
     "Appearance",
     "Desktop",
@@ -41,6 +43,7 @@ def setting(
     """
     words = {"section": section, "title": title, "description": description}
     words |= {"keywords": keywords, "unit": unit, "lowest_label": lowest_label}
+    words = {name: N_(text) for name, text in words.items()}
     kind = {"multiline": multiline, "in_form": in_form, "common": common}
     metadata = {**words, **kind, "safe_value": safe_value, **limits}
     if isinstance(default, dict):

@@ -16,13 +16,15 @@ class WindowCommand:
 
     Attributes:
         name: The key under which `MainWindow` finds the function of the command.
-        keys: The default shortcuts, in Qt's spelling.
+        keys: The default shortcuts, in Qt's spelling; none that a desktop or an input method uses.
+        destructive: Whether it takes something away, so that no key does it while the user writes.
     """
 
     name: str
     text: str
     keys: tuple[str, ...]
     group: str
+    destructive: bool = False
 
 
 _tr = QCoreApplication.translate
@@ -37,7 +39,7 @@ def commands() -> tuple[WindowCommand, ...]:
     return (
         WindowCommand("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
         WindowCommand("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
-        WindowCommand("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
+        WindowCommand("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+T",), chats),
         WindowCommand(
             "chat_documents", _tr("actions", "Documents of this chat"), ("Ctrl+Shift+X",), chats
         ),
@@ -58,19 +60,22 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand(
             "duplicate_chat", _tr("actions", "Duplicate this chat"), ("Ctrl+Shift+M",), chats
         ),
-        WindowCommand("delete_chat", _tr("actions", "Delete this chat"), ("Ctrl+D",), chats),
+        # In the list of chats, Delete does it; a key for everywhere would be pressed by mistake.
+        WindowCommand(
+            "delete_chat", _tr("actions", "Delete this chat"), (), chats, destructive=True
+        ),
         WindowCommand("undo_delete", _tr("actions", "Undo deleting"), ("Ctrl+Z",), chats),
         WindowCommand("export_chat", _tr("actions", "Export this chat"), ("Ctrl+Shift+S",), chats),
-        WindowCommand("import_chats", _tr("actions", "Import chats"), ("Ctrl+Shift+U",), chats),
+        WindowCommand("import_chats", _tr("actions", "Import chats"), ("F7",), chats),
         WindowCommand("chat_above", _tr("actions", "Chat above"), ("Ctrl+PgUp",), chats),
         WindowCommand("chat_below", _tr("actions", "Chat below"), ("Ctrl+PgDown",), chats),
-        WindowCommand("escape", _tr("actions", "Stop the answer"), ("Esc",), answers),
+        WindowCommand("escape", _tr("actions", "Go back or stop the answer"), ("Esc",), answers),
         WindowCommand("regenerate", _tr("actions", "Answer again"), ("Ctrl+R",), answers),
         WindowCommand("copy_last", _tr("actions", "Copy last answer"), ("Ctrl+Shift+C",), answers),
         WindowCommand(
             "edit_message", _tr("actions", "Edit the last question"), ("Ctrl+E",), answers
         ),
-        WindowCommand("quote", _tr("actions", "Quote the selection"), ("Ctrl+Shift+Q",), answers),
+        WindowCommand("quote", _tr("actions", "Quote the selection"), ("Ctrl+Shift+9",), answers),
         WindowCommand("answer_facts", _tr("actions", "Details of an answer"), ("Ctrl+I",), answers),
         WindowCommand("branch_before", _tr("actions", "Previous branch"), ("Alt+Left",), answers),
         WindowCommand("branch_after", _tr("actions", "Next branch"), ("Alt+Right",), answers),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QSize
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
     QSplitter,
@@ -19,6 +19,8 @@ from app.chats.history.values.chat import UNTITLED
 from app.chats.history.values.places import ALL
 from app.chats.pages.header import Header
 from app.kit.look.scale import scaled, zoom
+from app.kit.widgets.enter import press_focused
+from app.kit.widgets.toast_room import ToastRoom
 from app.models.library.values.entry import STARTER
 from app.settings.values.fields import Settings
 from app.window.pages.sidebar import Sidebar
@@ -114,6 +116,10 @@ class WindowFrame(QMainWindow):
         """Return whether this is the current page."""
         return self._stack.currentWidget() is page
 
+    def shown_page(self) -> QWidget | None:
+        """Return the current page; None before there is one."""
+        return self._stack.currentWidget()
+
     def remove_placeholder(self) -> None:
         """Remove the placeholder page, after the composer has moved to the chat page."""
         self._stack.removeWidget(self._placeholder)
@@ -145,6 +151,11 @@ class WindowFrame(QMainWindow):
             self.show_panel(None)
         return was_covered
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button on Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the layout to the new width."""
         super().resizeEvent(event)
@@ -172,7 +183,8 @@ class WindowFrame(QMainWindow):
 
     def _lay_out(self, chats: Chats) -> None:
         """Create the widgets from the window inwards: a new parent would style them again."""
-        self._splitter = QSplitter(self)
+        whole = QWidget(self)
+        self._splitter = QSplitter(whole)
         self._splitter.setObjectName("splitter")
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
@@ -193,5 +205,11 @@ class WindowFrame(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self._stack, 1)
+        column.addWidget(ToastRoom("bottom", parent=main))
         self._splitter.setStretchFactor(1, 1)
-        self.setCentralWidget(self._splitter)
+        rows = QVBoxLayout(whole)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self._splitter, 1)
+        rows.addWidget(ToastRoom("bottom", parent=whole))  # where the sidebar covers the page
+        self.setCentralWidget(whole)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, cast
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.base.errors import Offline
 from app.chats.history.presenters.chats import Chats
@@ -17,6 +17,8 @@ from app.window.values.window_state import WindowState
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from PySide6.QtCore import QPoint
 
     from app.assistants.pages.prompt_insertion import PromptInsertion
     from app.chats.composer.pages.chat_collections import ChatCollections
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from app.chats.welcome.pages.download_strip import DownloadStrip
     from app.chats.welcome.pages.first_minute import FirstMinute
     from app.connections.pages.going_online import GoingOnline
+    from app.documents.collections.pages.documents_page import DocumentsPage
     from app.exchange.pages.exporter import Exporter
     from app.exchange.pages.importer import Importer
     from app.kit.notify import Notifier
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from app.window.pages.sidebar_controller import SidebarController
     from app.window.presenters.window import WindowPresenters
     from app.window.scratch.pages.scratch_controller import ScratchController
+    from app.window.values.dropped import Place
 
 Report = Callable[[BaseException], str]
 """Returns the text of a report about an internal error."""
@@ -269,7 +273,7 @@ class MainWindow(WindowFrame):
             self.page.composer.edit,
             self.chooser,
             self.switching.place_of,
-            lambda path: self.importer.import_dropped(path),  # noqa: PLW0108 - made when needed
+            self._place_at,
             self.notifier,
             self,
         )
@@ -306,6 +310,7 @@ class MainWindow(WindowFrame):
 
         presenters = self.presenters
         importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
+        importer.made.connect(self.sidebar.model.fold)
         importer.undone.connect(self.leave_deleted)
         return importer
 
@@ -322,6 +327,7 @@ class MainWindow(WindowFrame):
     def go_to(self, page: str, part: str = "") -> None:
         """Show a page, and one of its parts if that is named."""
         widget = self.page_named(page)
+        self.chooser.judge()  # many pages have a list of models
         self.show_page(widget)
         self.uncover_page()
         if part:
@@ -364,6 +370,26 @@ class MainWindow(WindowFrame):
         self.uncover_page()
         self.page.focus()
 
+    def _place_at(self, position: QPoint) -> Place:
+        """Return the place on which files are dropped, by a position in the window."""
+        chats = self.sidebar.chats
+        if chats.isVisible() and chats.rect().contains(chats.mapFrom(self, position)):
+            return "chats"
+        models = self._pages.get("models")
+        return "models" if models is not None and self.is_shown(models) else "chat"
+
+    def _show_dragged(self, place: str) -> None:
+        """Show where files can be dropped while they are dragged over the window."""
+        self.page.show_drop_hint(place == "chat" and self.is_shown(self.page))
+        if "models" in self._pages:
+            models = cast("ModelsPage", self._pages["models"])
+            models.local_models.show_drop_hint(place == "models")
+
+    def _make_collection(self, paths: Sequence[Path]) -> None:
+        """Let the user make a collection of dropped folders."""
+        self.go_to("documents")
+        cast("DocumentsPage", self.page_named("documents")).make(paths)
+
     def _attach(self, paths: Sequence[Path]) -> None:
         """Attach dropped or pasted files to the message."""
         self.go_to_chat()
@@ -378,10 +404,10 @@ class MainWindow(WindowFrame):
         from app.models.library.values.entry import STARTER
 
         self.open_chat(None)
-        if self.chooser.usual == STARTER:
+        begins = self.chooser.usual == STARTER
+        self.chooser.use(model_id)
+        if begins:
             self.chooser.use_from_now_on(model_id)
-        else:
-            self.chooser.use(model_id)
 
     def show_settings(self, name: str = "") -> None:
         """Open the settings, and scroll to the setting with this name."""
@@ -412,14 +438,9 @@ class MainWindow(WindowFrame):
             dialog.go_to(name)
 
     def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
-        from app.models.library.pages.model_box import ModelBox
+        from app.models.library.pages.model_box import UsualModelBox
 
-        entries = self.chooser.entries()
-        named = next((entry.id for entry in entries if value in (entry.id, entry.name)), str(value))
-        box = ModelBox("model", "")
-        box.show_models(entries, named)
-        box.chosen.connect(changed)
-        return box
+        return UsualModelBox(self.chooser, str(value), changed)
 
     def show_shortcuts(self) -> None:
         """Open the list of shortcuts."""
@@ -445,18 +466,40 @@ class MainWindow(WindowFrame):
         self.sidebar.chats.setFocus()
 
     def escape(self) -> None:
-        """Leave a search, a selection or a covering panel, or else stop the answer.
+        """Go back one step, or stop the answer if the chat is shown.
 
-        The first of these that applies is left: the search or selection in the sidebar, the search
-        in the chat, and a sidebar or panel in place of the page.
+        The first of these that applies is left: the search or selection in the sidebar, a sidebar
+        or panel in place of the page, a part of another page, that page, and the search in the
+        chat.
         """
-        if self.sidebar.escape() or self.page.finding.escape():
+        if self.sidebar.escape():
             return
-        if self.uncover_page():
-            self.page.focus()
+        was_covered = self.uncover_page()
+        if not self.is_shown(self.page):
+            if not was_covered:
+                self._go_back()
             return
-        self.page.stop()
+        if not was_covered:
+            if self.page.finding.escape():
+                return
+            self.page.stop_seen()
         self.page.focus()
+
+    def _go_back(self) -> None:
+        """Empty a search, return from a part of a page to the page, or from there to the chat."""
+        from app.kit.widgets.page_head import BackLink
+
+        focused = QApplication.focusWidget()
+        if isinstance(focused, QLineEdit) and focused.isClearButtonEnabled() and focused.text():
+            focused.clear()
+            return
+        page = self.shown_page()
+        links = page.findChildren(BackLink) if page is not None else []
+        link = next((link for link in links if link.isVisible()), None)
+        if link is not None:
+            link.click()
+        else:
+            self.go_to_chat()
 
     def focus_search(self) -> None:
         """Show the sidebar and focus its search field."""
@@ -519,6 +562,8 @@ class MainWindow(WindowFrame):
 
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark the chat as unread if the user did not see its answer end."""
+        if answer.failure is not None:
+            self.chooser.judge()  # its card can offer other models
         seen = self.is_shown(self.page) and answer.chat_id == self.chat.id
         noticed = answer.state != "stopped" or answer.repeats
         if not seen and noticed and not self.desktop.shows(answer.chat_id):
@@ -641,7 +686,12 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         self._connect_chats()
         self._connect_models()
-        self.desktop.drops.files.connect(self._attach)
+        drops = self.desktop.drops
+        drops.dragged.connect(self._show_dragged)
+        drops.looking.connect(self.page.composer.attached.set_looking)
+        drops.files.connect(self._attach)
+        drops.chats.connect(lambda paths: self.importer.read(paths))  # noqa: PLW0108 - made when needed
+        drops.collection.connect(self._make_collection)
         self.sidebar.page.connect(self.go_to)
         self.sidebar.settings.connect(self.show_settings)
         self.sidebar.scratch.connect(self.scratch.open)

@@ -29,6 +29,8 @@ from app.kit.look.icons import icon
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID, theme_of
 from app.kit.timer import timer
+from app.kit.widgets.composing import ComposedLine
+from app.kit.widgets.fields import LONGEST_WORDS
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -87,8 +89,9 @@ class Sidebar(QWidget):
         self._top = self._make_top()
         self._new = _button("plus", self.tr("New chat"), "newChat", self)
         self._new.clicked.connect(self.new_chat)
-        self.search = QLineEdit(self)
+        self.search = ComposedLine(self)
         self.search.setObjectName("search")
+        self.search.setMaxLength(LONGEST_WORDS)
         self.search.setAccessibleName(self.tr("Search chats"))
         self.search.setPlaceholderText(self.tr("Search"))
         self._icon = self.search.addAction(

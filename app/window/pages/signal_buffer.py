@@ -26,7 +26,7 @@ class SignalBuffer:
 
     @property
     def is_recording(self) -> bool:
-        """Whether signals are still being recorded."""
+        """True if signals are still being recorded."""
         return bool(self._connections)
 
     def pass_on(self) -> None:

@@ -73,7 +73,8 @@ class SingleInstance(QObject):
         from PySide6.QtCore import QFileSystemWatcher
 
         place = _requests_folder(self._folder)
-        shutil.rmtree(place, ignore_errors=True)  # left by a process that died
+        for left in (place, self._folder / "wishes"):  # by a process that died; its old name
+            shutil.rmtree(left, ignore_errors=True)
         try:
             place.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
@@ -110,7 +111,7 @@ class SingleInstance(QObject):
         return False
 
     def _receive(self) -> None:
-        for request_file in sorted(_requests_folder(self._folder).glob("*.wish")):
+        for request_file in sorted(_requests_folder(self._folder).glob("*.request")):
             try:
                 line = request_file.read_bytes()
                 request_file.unlink()
@@ -135,7 +136,7 @@ def pass_on(folder: Path, request: LaunchRequest) -> bool:
     """Pass a request to the window that has this folder open; return whether one took it."""
     give_way(_owner(QLockFile(str(folder / LOCK))))
     folder_of_requests = _requests_folder(folder)
-    request_file = folder_of_requests / f"{time.time_ns()}-{os.getpid()}.wish"
+    request_file = folder_of_requests / f"{time.time_ns()}-{os.getpid()}.request"
     partial_file = request_file.with_suffix(".part")
     try:
         partial_file.touch(mode=0o600)
@@ -158,4 +159,4 @@ def pass_on(folder: Path, request: LaunchRequest) -> bool:
 
 
 def _requests_folder(folder: Path) -> Path:
-    return folder / "wishes"
+    return folder / "requests"

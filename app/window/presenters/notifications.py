@@ -37,7 +37,7 @@ class Notifications(QObject):
 
     @property
     def are_possible(self) -> bool:
-        """Whether this desktop shows notifications; known a moment after the bus has opened."""
+        """True if this desktop shows notifications; known a moment after the bus has opened."""
         return self._is_available
 
     def show(self, title: str, text: str, about: str) -> None:

@@ -45,7 +45,7 @@ class SessionBus(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether messages can be sent."""
+        """True if messages can be sent."""
         return self._connection is not None
 
     @property

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from app.assistants.presenters.assistants import Assistants
     from app.assistants.presenters.prompts import Prompts
     from app.chats.answers.presenters.generation import Generation
+    from app.chats.history.presenters.chat_settings import ChatSettings
     from app.chats.history.presenters.chats import Chats
     from app.chats.presenters.chat_presenters import ChatPresenters
     from app.chats.presenters.scratch import Scratch
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from app.runtime.presenters.loaded import LoadedModels
     from app.servers.presenters import ServerList
     from app.settings.presenters import SettingsService
+    from app.window.presenters.dropped import DroppedFiles
     from app.window.presenters.global_shortcut.service import GlobalShortcut
     from app.window.presenters.notifications import Notifications
     from app.window.presenters.session_bus import SessionBus
@@ -49,6 +51,10 @@ class WindowPresenters(Protocol):
     @property
     def search(self) -> ChatSearch:
         """The search over all chats."""
+
+    @property
+    def chat_settings(self) -> ChatSettings:
+        """The settings of single chats."""
 
     @property
     def assistants(self) -> Assistants:
@@ -127,6 +133,10 @@ class WindowPresenters(Protocol):
         """The import of chats."""
 
     @property
+    def dropped(self) -> DroppedFiles:
+        """The look at dropped files."""
+
+    @property
     def overview(self) -> ModelOverview:
         """The overview of all models."""
 
@@ -176,7 +186,7 @@ class WindowPresenters(Protocol):
 
     @property
     def stays_offline(self) -> bool:
-        """Whether this run stays offline, whatever the settings say."""
+        """True if this run stays offline, regardless of the settings."""
 
     def open_scratch(self) -> Scratch:
         """Create a scratch chat with presenters of its own."""

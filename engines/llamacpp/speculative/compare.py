@@ -78,7 +78,8 @@ def write_answer(
         decoding = Decoding(loaded.context, cache, vocabulary, sampler, speculation, cancel)
         if (media := loaded.media_of(prompt)) is not None:
             decoding.encode_media(media, 0)
-        tokens = list(loaded.scheduler.tokens(decoding, prompt.tokens, count))
+        drawn = loaded.scheduler.tokens(decoding, prompt.tokens, count)
+        tokens = [token for token in drawn if isinstance(token, int)]
     if cancel.cancelled:
         raise Cancelled
     return tokens

@@ -231,7 +231,7 @@ class Costs:
 
     @property
     def too_fast(self) -> bool:
-        """Whether a plain step is so short that drafts cannot shorten an answer."""
+        """True if a plain step is so short that drafts cannot shorten an answer."""
         return self.factor < TOO_FAST_S
 
     def observe_step(self, k: int, seconds: float) -> bool:

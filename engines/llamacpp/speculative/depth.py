@@ -65,7 +65,7 @@ class Shadow:
 
     @property
     def follows(self) -> bool:
-        """Whether there are drafts to compare with the next tokens."""
+        """True if there are drafts to compare with the next tokens."""
         return len(self._left) > 0
 
     def take(self, drafted: Sequence[int]) -> None:
@@ -148,7 +148,7 @@ class Credit:
 
     @property
     def ample(self) -> bool:
-        """Whether bad luck can be borne, and a depth with a little-known cost can be tried."""
+        """True if bad luck can be borne, and a depth with a little-known cost can be tried."""
         return self.balance >= _AMPLE
 
 
@@ -409,7 +409,7 @@ class DepthPolicy:
 
     @property
     def hopeless(self) -> bool:
-        """Whether, by all known costs, even a drafter that is always right would gain nothing."""
+        """True if, by all known costs, even a drafter that is always right would gain nothing."""
         return self._costs.too_fast or (self._hopeless and not self._costs.untried)
 
     @property
@@ -440,7 +440,7 @@ class DepthPolicy:
 
     @property
     def _clocked(self) -> bool:
-        """Whether a plain step was timed while answering, not only in a calibration."""
+        """True if a plain step was timed while answering, not only in a calibration."""
         return len(self._plain_steps) > 1
 
     @property

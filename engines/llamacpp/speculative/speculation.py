@@ -68,7 +68,7 @@ class Speculation:
 
     @property
     def hopeless(self) -> bool:
-        """Whether drafts could not pay on this processor even if all were right."""
+        """True if drafts could not pay on this processor even if all were right."""
         return self._policy.hopeless
 
     def promise(self, mode: MtpMode) -> float:

@@ -11,6 +11,10 @@ START_BYTES: Final = 4096
 """The number of bytes from the start of a file that `explain` needs."""
 
 _CHOOSE: Final = N_("Choose a file whose name ends in .gguf.")
+_OTHER: Final = N_(
+    "Its name says GGUF, but its content is something else: download the model again, or choose "
+    "another file."
+)
 _AGAIN: Final = N_("Download the model again; it is a file of several hundred megabytes or more.")
 _CONVERTED: Final = N_("Look for a GGUF version of the same model: most models have one.")
 
@@ -54,6 +58,8 @@ def explain(name: str, size: int, start: bytes) -> NotAModel:
     """
     text = _as_text(start)
     why, advice = _by_signature(size, start) or (_binary(start) if text is None else _text(text))
+    if advice == _CHOOSE and name.lower().endswith(".gguf"):
+        advice = _OTHER
     return NotAModel(N_("“{name}” is not a model.", name=name), why, advice)
 
 

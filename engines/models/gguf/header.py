@@ -140,7 +140,7 @@ class GgufHeader:
 
     @property
     def heads_alone(self) -> bool:
-        """Whether the file contains only the prediction layers of a model."""
+        """True if the file contains only the prediction layers of a model."""
         return self.kind == "drafter" and self.architecture not in DRAFTERS
 
     @property
@@ -150,18 +150,18 @@ class GgufHeader:
 
     @property
     def chained(self) -> bool:
-        """Whether its heads are chained, each predicting one token further than the one before."""
+        """True if its heads are chained, each predicting one token further than the one before."""
         has_heads = self.mtp == "embedded" or self.heads_alone
         return has_heads and heads.chained(self.architecture, self.nextn_predict_layers)
 
     @property
     def recurrent(self) -> bool:
-        """Whether some of its layers keep a state that every token changes."""
+        """True if some of its layers keep a state that every token changes."""
         return heads.recurrent(self.architecture)
 
     @property
     def keeps_states(self) -> bool:
-        """Whether its states after each of the last few tokens can be kept."""
+        """True if its states after each of the last few tokens can be kept."""
         return heads.keeps_states(self.architecture)
 
 

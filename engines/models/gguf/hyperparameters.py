@@ -52,7 +52,7 @@ class Hyperparameters:
 
     @property
     def has_values(self) -> bool:
-        """Whether the file contains any value for its architecture."""
+        """True if the file contains any value for its architecture."""
         return any(key.startswith(f"{self.architecture}.") for key in self._values)
 
     def number(self, key: str, default: int = 0) -> int:

@@ -151,12 +151,12 @@ class ProjectorFacts:
 
     @property
     def sees(self) -> bool:
-        """Whether it encodes pictures."""
+        """True if it encodes pictures."""
         return self.pictures is not None
 
     @property
     def hears(self) -> bool:
-        """Whether it encodes sounds."""
+        """True if it encodes sounds."""
         return self.sounds is not None
 
     @property

@@ -200,7 +200,7 @@ class EngineHome:
 
     @property
     def _is_linked(self) -> bool:
-        """Whether the environments lie behind a link that the user put into the data folder."""
+        """True if the environments lie behind a link that the user put into the data folder."""
         return any(path.is_symlink() for path in (self.versions, self.root, self.root.parent))
 
     def _clear(self, folder: Path) -> None:
@@ -220,7 +220,7 @@ class EngineHome:
 
     @property
     def half_made(self) -> bool:
-        """Whether there is an unfinished environment."""
+        """True if there is an unfinished environment."""
         return any(folder.suffix == PART for folder in self._folders())
 
     def _folders(self) -> list[Path]:

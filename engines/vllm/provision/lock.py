@@ -91,7 +91,7 @@ class Lock:
 
     @property
     def hears(self) -> bool:
-        """Whether it contains the decoder that vLLM uses for WAV, MP3 and FLAC."""
+        """True if it contains the decoder that vLLM uses for WAV, MP3 and FLAC."""
         return any(file.project == "soundfile" for file in self.files)
 
     def chosen(self, target: TargetSystem) -> tuple[LockedFile, ...]:

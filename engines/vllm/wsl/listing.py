@@ -34,7 +34,7 @@ class CommandResult:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the command ended with 0."""
+        """True if the command ended with 0."""
         return self.status == 0
 
     @property

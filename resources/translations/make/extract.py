@@ -1,6 +1,6 @@
 """Collects every text of Hearth that a user can read, by reading the source.
 
-The window marks its texts with `tr` and `translate`, the layers below with `N_` and `word`.
+The window marks its texts with `tr` and `translate`, the layers below with `N_`.
 Settings, suggested assistants, the catalogue of models and the words of two types are data; their
 texts are read from there.
 """
@@ -23,7 +23,7 @@ from app.settings.values.fields import display_text, fields
 
 ROOT = Path(__file__).resolve().parents[3]
 
-_MARKS = ("tr", "_tr", "translate", "N_", "word")
+_MARKS = ("tr", "_tr", "translate", "N_")
 _PLACE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 _WORD = re.compile(r"[^\W\d_]")
 

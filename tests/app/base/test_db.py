@@ -30,8 +30,11 @@ def version_of(path: Path) -> int:
         return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def test_a_new_database_is_in_wal_mode_and_durable(database: Database) -> None:
-    with database.read() as db:
+def test_a_new_database_is_in_wal_mode_and_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_module, "commits_reach_disk", True)
+    with closing(Database(tmp_path / "chats.db")) as database, database.read() as db:
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert db.execute("PRAGMA synchronous").fetchone()[0] == 2
         assert db.execute("PRAGMA fullfsync").fetchone()[0] == 1

@@ -163,7 +163,7 @@ for wish in (LaunchRequest(), LaunchRequest(quick_ask=True)):
 
 def test_the_window_does_not_touch_a_folder_of_other_files(tmp_path: Path) -> None:
     root = tmp_path / "theirs"
-    write(root, *FOREIGN[0], "wishes/x")
+    write(root, *FOREIGN[0], "requests/x")
     before = seen(root)
     done = subprocess.run(
         [sys.executable, "-c", WINDOW, str(root)],

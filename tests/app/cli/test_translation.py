@@ -174,7 +174,9 @@ def brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder.mkdir()
     (folder / "hearth_de.mo").write_bytes(compiled(catalogue))
     monkeypatch.setattr("app.base.language.TRANSLATIONS", folder)
-    monkeypatch.setenv("LANGUAGE", "de")
+    # By LC_ALL: the C library reads `LANGUAGE` at each error and remembers what it found.
+    monkeypatch.delenv("LANGUAGE")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     yield
     use_language("en")
 
@@ -258,3 +260,31 @@ def test_every_command_is_translated(
             for text in capsys.readouterr():
                 left += [f"{words}: {it}" for it in left_in_english(text, theirs)]
     assert not left, "\n".join(left)
+
+
+def test_a_text_of_the_users_stays_even_if_hearth_has_the_same(
+    hearth: Hearth, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cell of a table and a value of a sentence are translated only if Hearth wrote them."""
+    monkeypatch.setenv("LANGUAGE", "de")
+    with closing(open_app(DataFolder.default())) as app:
+        chat = answered(app, "Time to first token")
+    hearth("chats", "list")
+    assert "Time to first token" in capsys.readouterr().out
+    hearth("chats", "rm", chat)
+    assert capsys.readouterr().out == "„Time to first token“ ist gelöscht.\n"
+
+
+def test_commands_that_open_no_database_follow_the_setting_too(
+    hearth: Hearth, data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data_dir.mkdir(parents=True, exist_ok=True)
+    (data_dir / "settings.json").write_text('{"language": "deutsch"}', encoding="utf-8")
+    for words, german in (
+        ("help", "zeigt eine davon"),
+        ("about nothing1", "ist kein Bestandteil von Hearth"),
+        ("doctor", "Datenordner"),
+    ):
+        assert not (data_dir / "chats.db").exists(), "only the doctor opens it"
+        hearth(*words.split())
+        assert german in "".join(capsys.readouterr()), words

@@ -77,7 +77,7 @@ def in_time(work: Callable[[], object]) -> None:
     """Check that the work ends long before the server would."""
     began = time.monotonic()
     work()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(("first", "again"), TRICKLES.values(), ids=TRICKLES)

@@ -43,7 +43,7 @@ DEEP = b"[" * 100_000
         (b'{"theme": "\xff"}', "UTF-8"),
         (b"\0\0\0\0", "Expecting"),
         (b'{"theme": ' + DEEP, "too deeply"),
-        (b" " * 5_000_000, "5000000 bytes"),
+        (b" " * 5_000_000, "5 MB"),
     ],
     ids=lambda it: it[:12].decode("latin-1") if isinstance(it, bytes) else it,
 )

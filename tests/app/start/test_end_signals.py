@@ -31,4 +31,4 @@ def test_a_signal_ends_an_idle_window(wakes: str, number: signal.Signals) -> Non
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
         child.send_signal(number)
-        assert child.wait(timeout=20) == 7
+        assert child.wait(timeout=60) == 7

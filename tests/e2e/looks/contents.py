@@ -1,4 +1,4 @@
-"""What a well-used Hearth holds: chats of every kind, models, assistants, prompts, connections."""
+"""The contents of a well-used Hearth: chats of all kinds, models, assistants, prompts and more."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ NOTES: Final = "notes.md"
 PHOTO: Final = "oven.png"
 FILES_ASKED: Final = "What changed since the report of last year, and what does it cost?"
 PASTED: Final = "\n".join(f"Item {number}: bread" for number in range(60))
-"""What is attached to a message, and asked about it."""
+"""Text that is attached to a message."""
 
 COLLECTION: Final = "Household papers"
 OTHER_COLLECTION: Final = "Manuals of all the machines in the second hall, with their supplements"
@@ -163,7 +163,7 @@ REASONING: Final = (
 
 
 def fill(hearth: App, data: Path) -> None:
-    """Straight into the stores, before there is a window."""
+    """Write everything into the stores, before there is a window."""
     _models(hearth, data)
     for assistant in ASSISTANTS:
         hearth.assistants.save(assistant)
@@ -177,12 +177,12 @@ def fill(hearth: App, data: Path) -> None:
 
 
 def rich_chat(hearth: App) -> str:
-    """The id of the chat that has everything in it."""
+    """Return the id of the chat that contains everything."""
     return next(chat.id for chat in hearth.chats.chats() if chat.title == TITLES[0])
 
 
 def cited_chat(hearth: App) -> str:
-    """The id of the chat about a file."""
+    """Return the id of the chat about a file."""
     return next(chat.id for chat in hearth.chats.chats() if chat.title == TITLES[2])
 
 
@@ -246,7 +246,7 @@ def _end(hearth: App, answer: StoredMessage, text: str, **changes: object) -> No
 
 
 def _make_rich(hearth: App, chat_id: str) -> None:
-    """Reasoning, branches, a rating, a pinned question, and an answer with every kind of block."""
+    """Add reasoning, branches, a rating, a pinned question, and all kinds of blocks."""
     question, answer = hearth.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
     _end(hearth, answer, "Yes, with a running total.")
     again = hearth.chats.answer_again(chat_id, answer.id)
@@ -274,7 +274,7 @@ def _make_circles(hearth: App, chat_id: str) -> None:
 
 
 def _make_cited(hearth: App, chat_id: str, data: Path) -> None:
-    """An answer about a file, whose quotes stand there, elsewhere, and not at all."""
+    """Add an answer about a file, with quotes that are there, elsewhere, and nowhere."""
     path = pdf(data / LEASE, LEASE_PAGES)
     file = hearth.documents.read(path, CancelToken())
     hearth.documents.save_copies([(path, file)])
@@ -293,7 +293,7 @@ def _connections(hearth: App) -> None:
 
 
 def _collections(hearth: App, data: Path) -> None:
-    """Two collections: one that is read, with a file that cannot be, and one that is not begun."""
+    """Add a collection that is read, with one unreadable file, and one that is not begun."""
     folder = data / COLLECTION
     folder.mkdir()
     for number in range(1, 13):

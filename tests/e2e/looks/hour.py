@@ -1,7 +1,7 @@
 """An hour of use, played in a minute or two on the real guide: `python -m tests.e2e.looks.hour`.
 
-Many messages typed fast, answers in the background, every export from both themes, the wheel over
-every field, zoom in and out; after each, what the window shows is held against the database.
+Many messages are typed fast, with answers in the background, every export from both themes, the
+wheel over every field, zoom in and out; after each, the window is compared with the database.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from tests.e2e.looks.house import House, come_to_rest, opened, rest, settle
 
 MESSAGES = 50
 ANSWER_TOKENS = 24
-"""An hour of short answers, so that it takes minutes."""
+"""The tokens of an answer; short answers turn an hour into minutes."""
 PATIENCE_MS = 240_000
 KINDS: tuple[ExportKind, ...] = ("md", "html", "pdf", "json")
 ZOOMS = (110, 150, 200, 150, 90, 100)
 
 
 def play(app: QApplication, data: Path) -> list[str]:
-    """Play the hour on a data folder; returns what was wrong, in sentences."""
+    """Play the hour on a data folder; return the faults, in sentences."""
     with opened(app, data, full=False, real=True) as house:
         house.set(max_tokens=ANSWER_TOKENS)
         return [
@@ -51,7 +51,7 @@ def play(app: QApplication, data: Path) -> list[str]:
 
 
 def fifty_messages(house: House, data: Path) -> Iterator[str]:
-    """Typed as fast as keys come, most of them while an answer is being written."""
+    """Type messages as fast as keys come, most of them while an answer is being written."""
     house.window.open_chat(None)
     texts = [f"q{number}" for number in range(1, MESSAGES + 1)]
     for text in texts:
@@ -67,7 +67,7 @@ def fifty_messages(house: House, data: Path) -> Iterator[str]:
 
 
 def two_at_once(house: House, _data: Path) -> Iterator[str]:
-    """An answer goes on behind another chat, is marked meanwhile, and unread at its end."""
+    """Let an answer continue behind another chat, marked meanwhile and unread at its end."""
     house.window.open_chat(None)
     for text in ("What can you do?", *(f"and {number}?" for number in range(9))):
         type_message(house, text)
@@ -90,7 +90,7 @@ def two_at_once(house: House, _data: Path) -> Iterator[str]:
 
 
 def exports(house: House, data: Path) -> Iterator[str]:
-    """Every kind from both themes: what is written has colours of its own."""
+    """Export every kind from both themes; the files have their own colours."""
     (chat_id, *_) = [chat.id for chat in house.hearth.chats.chats()]
     asked = house.presenters.chats.path(chat_id)[0].text
     written: dict[ExportKind, list[bytes]] = {kind: [] for kind in KINDS}
@@ -117,7 +117,7 @@ def exports(house: House, data: Path) -> Iterator[str]:
 
 
 def wheel(house: House, _data: Path) -> Iterator[str]:
-    """Over every field of every page of the settings, as one scrolls past them."""
+    """Turn the wheel over every field of every page of the settings, as while scrolling."""
     before = house.presenters.settings.current
     house.do("show_settings")
     dialog = house.part(SettingsDialog)
@@ -140,7 +140,7 @@ def wheel(house: House, _data: Path) -> Iterator[str]:
 
 
 def zoom(house: House, _data: Path) -> Iterator[str]:
-    """In and out while a chat is shown: everything is where it was."""
+    """Zoom in and out while a chat is shown: everything stays in its place."""
     chat_id = house.hearth.chats.chats()[0].id
     house.window.open_chat(chat_id)
     house.window.resize(1280, 800)
@@ -158,7 +158,7 @@ def zoom(house: House, _data: Path) -> Iterator[str]:
 
 
 def held_against_database(house: House, data: Path) -> Iterator[str]:
-    """Every chat of the database is in the list; opened, it shows its path and nothing else."""
+    """Check that the list shows every chat of the database, and each chat only its path."""
     with closing(sqlite3.connect(data / "chats.db")) as database:
         database.row_factory = sqlite3.Row
         chats = database.execute("SELECT id, leaf_id, title FROM chats WHERE deleted IS NULL")
@@ -188,7 +188,7 @@ def held_against_database(house: House, data: Path) -> Iterator[str]:
 
 
 def read(file: Path) -> tuple[str, bytes]:
-    """The words of an exported file, and all that is drawn or written in it, without its date."""
+    """Return the words of an exported file, and everything in it except its date."""
     if file.suffix != ".pdf":
         return file.read_text("utf-8"), file.read_bytes()
     pages = pypdf.PdfReader(file).pages
@@ -220,7 +220,7 @@ def until_answered(house: House) -> None:
 
 
 def wait(is_so: Callable[[], object], what: str) -> None:
-    """Let the window live until something is so."""
+    """Let the window live until a condition holds."""
     waited = 0
     while not is_so():
         assert waited < PATIENCE_MS, f"never came: {what}"
@@ -229,7 +229,7 @@ def wait(is_so: Callable[[], object], what: str) -> None:
 
 
 def mark_of(house: House, chat_id: str) -> str:
-    """What the list shows of a chat besides its title."""
+    """Return the list's mark for a chat."""
     rows = house.window.sidebar.chats.chats
     chats = (rows.chat_at(row) for row in range(rows.rowCount()))
     return next((str(it.mark) for it in chats if it and it.id == chat_id), "")
@@ -245,7 +245,7 @@ def turn_the_wheel(over: QWidget) -> None:
 
 
 def places(house: House) -> dict[str, tuple[int, int, int, int]]:
-    """Where the parts of the window that have a name are."""
+    """Return the places of the window's parts that have a name."""
     found = {}
     for widget in house.window.findChildren(QWidget):
         if widget.objectName() and widget.isVisible():

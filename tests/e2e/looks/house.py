@@ -36,10 +36,10 @@ COMPUTER = Hardware(
     memory=Memory(32_000_000_000, 21_000_000_000),
 )
 SHOWN_FOLDER = Path("~/.local/share/hearth")
-"""What the window says of where its data lies, so that pictures do not tell of this computer."""
+"""The data folder that the window shows, so that pictures do not reveal this computer."""
 PATIENCE_MS = 30_000
 SOON_MS = 200
-"""What was typed or laid out is shown by then; a longer timer keeps a draft or ends a toast."""
+"""Typed and laid out things are shown by then; a longer timer saves a draft or closes a toast."""
 TURNS_AT_REST, MOST_TURNS = 4, 2_000
 
 W = TypeVar("W", bound=QWidget)
@@ -47,7 +47,12 @@ W = TypeVar("W", bound=QWidget)
 
 @dataclass
 class House:
-    """hold: clear it to keep an answer from going on. closers: undo what a page has opened."""
+    """A window with its parts, as tests and pictures use it.
+
+    Attributes:
+        hold: Clear it to stop an answer from continuing.
+        closers: Widgets that undo the changes of a page.
+    """
 
     app: QApplication
     window: MainWindow
@@ -58,7 +63,7 @@ class House:
     closers: list[QWidget] = field(default_factory=list)
 
     def part(self, kind: type[W], name: str = "") -> W:
-        """A visible widget of any window; the newest if there are several."""
+        """Return a visible widget of any window, the newest if there are several."""
         found = self._visible(kind, name)
         assert found, f"{kind.__name__} {name} is not shown"
         return found[-1]
@@ -67,7 +72,7 @@ class House:
         return bool(self._visible(QWidget, name))
 
     def until(self, name: str) -> None:
-        """Wait for a widget of this name."""
+        """Wait for a widget with this name."""
         waited = 0
         while not self.has(name):
             assert waited < PATIENCE_MS, f"{name} did not come"
@@ -75,9 +80,7 @@ class House:
             waited += 20
 
     def until_calm(self) -> None:
-        """Wait until no work is under way and no timer is about to fire: all that was asked for is
-        shown then.
-        """
+        """Wait until no work is under way and no timer is about to fire, so everything is shown."""
         waited = 0
         settle()
         while self._is_busy():
@@ -92,7 +95,7 @@ class House:
         )
 
     def do(self, command: str) -> None:
-        """One of the window's commands."""
+        """Run one of the window's commands."""
         action = next(it for it in self.window.actions() if it.objectName() == command)
         action.trigger()
         settle()
@@ -106,7 +109,7 @@ class House:
         settle()
 
     def tidy(self) -> None:
-        """Close what lies over the window."""
+        """Close everything that lies over the window."""
         for widget in QApplication.topLevelWidgets():
             if widget is not self.window and widget.isVisible() and widget.isWindow():
                 close = getattr(widget, "close_now", widget.close)
@@ -117,7 +120,7 @@ class House:
         settle()
 
     def _visible(self, kind: type[W], name: str) -> list[W]:
-        """Of this kind and, unless it is empty, of this name; also windows themselves."""
+        """Return the visible widgets of this kind and name, windows included; "" is any name."""
         found: list[W] = []
         for window in QApplication.topLevelWidgets():
             if not window.isVisible():
@@ -131,9 +134,13 @@ class House:
 
 @contextmanager
 def opened(app: QApplication, data: Path, *, full: bool, real: bool = False) -> Iterator[House]:
-    """A window on a data folder of its own. full: with chats, models, assistants and prompts.
+    """Open a window on its own data folder.
 
-    real: answers come from the guide on llama.cpp, not from a script.
+    Args:
+        app: The application.
+        data: The data folder.
+        full: True to fill it with chats, models, assistants and prompts.
+        real: True if answers come from the guide on llama.cpp, and not from a script.
     """
     hold = threading.Event()
     hold.set()
@@ -177,14 +184,14 @@ def opened(app: QApplication, data: Path, *, full: bool, real: bool = False) -> 
 
 
 def settle(turns: int = 4) -> None:
-    """Let layouts, timers of no length and queued signals come to their end."""
+    """Let layouts, timers of no length and queued signals finish."""
     for _ in range(turns):
         QApplication.sendPostedEvents()
         QApplication.processEvents()
 
 
 def come_to_rest(window: QWidget) -> None:
-    """Until nothing in a window moves: each level of its layout may take a turn of its own."""
+    """Wait until nothing in a window moves; each level of its layout may take a turn."""
     places: dict[QWidget, QRect] = {}
     still = 0
     for _ in range(MOST_TURNS):

@@ -1,4 +1,4 @@
-"""How well text can be read, measured on the pixels of a window: WCAG 2.1's contrast ratio."""
+"""The readability of text, measured on the pixels of a window: WCAG 2.1's contrast ratio."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Pixels = NDArray[np.uint8]
 """Rows, columns, and red, green, blue."""
 
 FINE = 3
-"""At so many pixels to one, the stems of letters are wholly of their colour."""
+"""The magnification at which the stems of letters have their full colour."""
 _NEAR = 10
-"""Of 255; nearer than that in every channel is the background itself."""
+"""Out of 255; a pixel that is nearer in every channel belongs to the background."""
 _LEAST_PIXELS = 6
 
 
@@ -32,7 +32,7 @@ def looked_at(window: QWidget) -> Pixels:
 
 
 def looked_at_closely(window: QWidget, part: QRect) -> Pixels:
-    """A part of a window, drawn FINE times as large."""
+    """Return the pixels of a part of a window, drawn FINE times as large."""
     image = QImage(part.size() * FINE, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(FINE)
     image.fill(Qt.GlobalColor.magenta)
@@ -45,7 +45,7 @@ def crop(picture: Pixels, part: QRect) -> Pixels:
 
 
 def lines(picture: Pixels) -> list[Pixels]:
-    """The lines of text in a picture: runs of rows with something else than the background."""
+    """Return the lines of text in a picture: runs of rows with more than the background."""
     if not picture.size:
         return []
     inked = (_away(picture, _background(picture)) > _NEAR).any(axis=1)
@@ -54,9 +54,10 @@ def lines(picture: Pixels) -> list[Pixels]:
 
 
 def contrast(picture: Pixels) -> float | None:
-    """Of the text in a picture against what is most of it; None if there is no text to see.
+    """Return the contrast of the text in a picture; None if no text is visible.
 
-    The text's colour is that of its strongest pixels: those at the edges of letters are mixed.
+    The background is the most frequent colour. The text's colour is that of its strongest pixels,
+    as the pixels at the edges of letters are mixed.
     """
     flat = picture.reshape(-1, 3)
     if not flat.size:
@@ -72,13 +73,13 @@ def contrast(picture: Pixels) -> float | None:
 
 
 def ink_of(picture: Pixels) -> tuple[int, int] | None:
-    """The first and the last column that is not all background."""
+    """Return the first and last column that is not all background."""
     columns = np.flatnonzero((_away(picture, _background(picture)) > _NEAR).any(axis=0))
     return (int(columns[0]), int(columns[-1])) if len(columns) else None
 
 
 def _away(picture: Pixels, background: Pixels) -> NDArray[np.int16]:
-    """How far each pixel is from the background, in its channel that is farthest."""
+    """Return each pixel's distance from the background, in its most distant channel."""
     away: NDArray[np.int16] = np.abs(picture.astype(np.int16) - background.astype(np.int16)).max(
         axis=2
     )
@@ -86,7 +87,7 @@ def _away(picture: Pixels, background: Pixels) -> NDArray[np.int16]:
 
 
 def _background(picture: Pixels) -> Pixels:
-    """The commonest colour."""
+    """Return the most frequent colour."""
     flat = picture.reshape(-1, 3).astype(np.int64)
     codes = flat[:, 0] << 16 | flat[:, 1] << 8 | flat[:, 2]
     values, counts = np.unique(codes, return_counts=True)

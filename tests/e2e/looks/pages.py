@@ -1,4 +1,4 @@
-"""Every page and state of the window that is looked at."""
+"""Every page and state of the window that is checked."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from tests.support.windows import models_page
 
 @dataclass(frozen=True)
 class Page:
-    """show: goes there, and returns the window to look at.
+    """A page or state of the window.
 
-    full: of a Hearth that has been used. empty: the name of the page on which there is nothing yet,
-    so that it must say what to do.
-    leave: goes back to where others begin. grows: a narrow window becomes wider for it.
-    dialog: which it is in; that stays open while the next page is in it too.
+    Attributes:
+        show: Opens it, and returns its window.
+        full: True for a Hearth that has been used.
+        empty: The name of a page without contents, which must say what to do.
+        leave: Goes back to the starting point of the other pages.
+        grows: True if a narrow window becomes wider for it.
+        dialog: Its dialog, which stays open while the next page is in it too.
     """
 
     name: str

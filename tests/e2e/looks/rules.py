@@ -1,4 +1,4 @@
-"""What is wrong with how a window looks, in sentences that name the widget."""
+"""Faults in the look of a window, in sentences that name the widget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -31,27 +32,27 @@ from app.kit.widgets.elided_label import ElidedLabel
 from tests.e2e.looks import ink
 
 READABLE, LARGE_READABLE = 4.5, 3.0
-"""WCAG 2.1, 1.4.3; what is disabled is held to the lower one, though it need not be."""
+"""WCAG 2.1, 1.4.3; disabled text has to reach the lower one, though it need not."""
 LARGE_PIXELS = 24
 FLOATING = frozenset(
     {"toast", "jumpToNewest", "rowActions", "messageRing", "promptPopup", "contextCard"}
 )
-"""What lies over others on purpose."""
+"""Widgets that lie over others on purpose."""
 MOST_ROWS = 60
-"""Of a list are looked at; more than a window shows."""
+"""The most rows of a list that are checked; more than a window shows."""
 _SLACK = 1
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is looked at. parts: all in the window that is seen."""
+    """The visible parts of a window."""
 
     window: QWidget
     parts: list[QWidget]
 
     @classmethod
     def of(cls, window: QWidget) -> Shown:
-        """What a window shows now: nothing scrolled away, nothing in another window."""
+        """Return the visible parts of a window: not scrolled away, not in another window."""
         parts = [
             widget
             for widget in window.findChildren(QWidget)
@@ -63,13 +64,13 @@ class Shown:
 
 
 def faults(window: QWidget) -> list[str]:
-    """All that is wrong with what is seen of a window."""
+    """Return all faults in the visible parts of a window."""
     shown = Shown.of(window)
     return [*misplaced(shown), *unreadable(shown)]
 
 
 def misplaced(shown: Shown) -> Iterator[str]:
-    """What is cut, covered, outside or too wide, whatever its colours are."""
+    """Yield parts that are cut, covered, outside or too wide, in any colours."""
     yield from clipped(shown)
     yield from outside(shown)
     yield from overlapping(shown)
@@ -77,7 +78,7 @@ def misplaced(shown: Shown) -> Iterator[str]:
 
 
 def clipped(shown: Shown) -> Iterator[str]:
-    """Text that has less room than it takes, and does not end in “…” on purpose."""
+    """Yield text that has too little room, and does not end in “…” on purpose."""
     for widget in (shown.window, *shown.parts):
         needs = _room_needed(widget)
         if needs is None:
@@ -88,7 +89,7 @@ def clipped(shown: Shown) -> Iterator[str]:
 
 
 def outside(shown: Shown) -> Iterator[str]:
-    """Parts that lie beyond what they are in, or squeezed below what they can be."""
+    """Yield parts that lie outside their parent, or are squeezed below their minimum size."""
     for widget in shown.parts:
         parent = widget.parentWidget()
         if parent is None or widget.isWindow() or _floats(widget):
@@ -103,7 +104,7 @@ def outside(shown: Shown) -> Iterator[str]:
 
 
 def overlapping(shown: Shown) -> Iterator[str]:
-    """Neighbours that lie over each other."""
+    """Yield neighbours that overlap."""
     for parent in (shown.window, *shown.parts):
         parts = [it for it in parent.children() if isinstance(it, QWidget)]
         seen = [it for it in parts if it.isVisible() and not it.isWindow() and not _floats(it)]
@@ -116,14 +117,14 @@ def overlapping(shown: Shown) -> Iterator[str]:
 
 
 def scrolling_across(shown: Shown) -> Iterator[str]:
-    """Pages that are wider than their window; a table or a line of code may be."""
+    """Yield pages that are wider than their window; tables and lines of code may be."""
     for area in shown.parts:
         if isinstance(area, QScrollArea) and area.horizontalScrollBar().maximum() > 0:
             yield f"{_name(area)} has to be scrolled to the side"
 
 
 def unreadable(shown: Shown) -> Iterator[str]:
-    """Text whose colour is too near to what is behind it, as it is drawn."""
+    """Yield text whose colour is too near to its background, as it is drawn."""
     window = shown.window
     picture = ink.looked_at(window)
     scale = window.devicePixelRatioF()
@@ -147,15 +148,39 @@ def unreadable(shown: Shown) -> Iterator[str]:
                     break
 
 
+def deaf_to_enter(shown: Shown) -> Iterator[str]:
+    """Buttons that have the focus and are not pressed by Enter; nothing is carried out."""
+    for button in shown.parts:
+        if not isinstance(button, QAbstractButton) or not button.isEnabled():
+            continue
+        is_choice = button.group() is not None or button.autoExclusive()
+        has_tab = bool(button.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        if has_tab and not is_choice and not _is_pressed_by_enter(button):
+            yield f"{_name(button)} is not pressed by Enter"
+
+
+def _is_pressed_by_enter(button: QAbstractButton) -> bool:
+    was_checkable, was_checked = button.isCheckable(), button.isChecked()
+    button.blockSignals(True)
+    button.setCheckable(True)
+    button.setFocus()
+    QTest.keyClick(button, Qt.Key.Key_Return)
+    pressed = button.isChecked() != was_checked
+    button.setChecked(was_checked)
+    button.setCheckable(was_checkable)
+    button.blockSignals(False)
+    return pressed
+
+
 @lru_cache(maxsize=2_000)
 def _is_readable(picture: bytes, shape: tuple[int, ...], least: float) -> bool:
-    """Whether every line of text has the contrast. Most of a window is the same on many pages."""
+    """Return whether every line of text has enough contrast; most pages look largely alike."""
     found = ink.lines(np.frombuffer(picture, np.uint8).reshape(shape))
     return all((ink.contrast(line) or least) >= least for line in found)
 
 
 def without_next_step(page: QWidget) -> Iterator[str]:
-    """A page on which there is nothing yet, without a sentence or without a button to go on."""
+    """Yield an empty page's missing sentence, and its missing button for the next step."""
     sentences = [
         label
         for label in page.findChildren(QLabel)
@@ -173,7 +198,7 @@ def without_next_step(page: QWidget) -> Iterator[str]:
 
 
 def _room_needed(widget: QWidget) -> QSize | None:
-    """The size at which all of a widget's text is seen; None if it has none that must be."""
+    """Return the size at which all of a widget's text is visible; None if it need not be."""
     if isinstance(widget, ElidedLabel):
         return None
     if isinstance(widget, QMenu):
@@ -210,7 +235,7 @@ def _longest_word(label: QLabel) -> int:
 
 
 def _texts(widget: QWidget) -> Iterator[QRect]:
-    """Where in a widget text is drawn by itself."""
+    """Yield the places in a widget where text is drawn by itself."""
     if isinstance(widget, QLabel | QAbstractButton) and widget.text():
         inner = widget.contentsRect()
         if isinstance(widget, QAbstractButton) and not widget.icon().isNull():
@@ -232,7 +257,7 @@ def _texts(widget: QWidget) -> Iterator[QRect]:
 
 
 def _lines_of(browser: QTextBrowser) -> Iterator[QRect]:
-    """Each line of a document, without the frames, bars and rules that are drawn around it."""
+    """Yield each line of a document, without the frames, bars and rules around it."""
     document = browser.document()
     shift = -QPoint(browser.horizontalScrollBar().value(), browser.verticalScrollBar().value())
     block = document.begin()
@@ -246,7 +271,7 @@ def _lines_of(browser: QTextBrowser) -> Iterator[QRect]:
 
 
 def _behind_icon(button: QAbstractButton) -> QRect:
-    """The text of a button that has an icon before it."""
+    """Return the place of the text of a button with an icon before it."""
     inner = button.contentsRect()
     text = _width(button, button.text())
     left = button.property("look") in {"quiet", "place", "thoughts"}
@@ -256,13 +281,13 @@ def _behind_icon(button: QAbstractButton) -> QRect:
 
 
 def _seen(widget: QWidget, window: QWidget) -> QRect:
-    """The part of the window in which a widget is not cut off by those around it."""
+    """Return the part of the window in which a widget is not cut off by its parents."""
     seen = widget.visibleRegion().boundingRect()
     return QRect(widget.mapTo(window, seen.topLeft()), seen.size())
 
 
 def _is_behind(widget: QWidget, place: QRect, above: list[QWidget]) -> bool:
-    """Whether something floats over a part of the window."""
+    """Return whether something floats over a part of the window."""
     return any(
         place.intersects(QRect(it.mapTo(it.window(), QPoint()), it.size()))
         for it in above
@@ -289,7 +314,7 @@ def _spot(place: QRect) -> str:
 
 
 def _name(widget: QWidget) -> str:
-    """What a person finds the widget by."""
+    """Return a name by which a person finds the widget."""
     text = widget.text() if isinstance(widget, QLabel | QAbstractButton) else ""
     around = widget.parentWidget()
     inside = "" if widget.isWindow() or around is None else f" in {around.objectName() or '?'}"

@@ -1,4 +1,4 @@
-"""How a page is looked at: its theme, its contrast, its size and its zoom."""
+"""Views of a page: a theme, a contrast, a size and a zoom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ NARROW: Final = (540, 700)
 
 @dataclass(frozen=True)
 class View:
-    """size: of the window in pixels. zoom: in percent."""
+    """A view of the pages.
+
+    Attributes:
+        theme: The theme.
+        high: True for high contrast.
+        size: The size of the window in pixels.
+        zoom: The zoom in percent.
+    """
 
     theme: str
     high: bool
@@ -38,14 +45,14 @@ VIEWS: Final = (
     View("dark", False, WIDE),
     View("dark", False, NARROW),
 )
-"""In an order that changes the theme or the contrast, one at a time, as seldom as can be."""
+"""In an order that changes theme and contrast one at a time, and as rarely as possible."""
 
 SMALL: Final = (
     View("light", False, (800, 560)),
     View("light", False, (1000, 640), 150),
     View("dark", False, (1000, 640), 200),
 )
-"""The smallest windows in which every page holds; where things lie, a theme changes nothing."""
+"""The smallest windows for which every page has to fit. A theme does not move anything."""
 
 IN_README: Final = {
     f"{theme}-{name}": (page, View(theme, False, WIDE))
@@ -62,11 +69,11 @@ IN_README: Final = {
     "dark-server": ("badge", View("dark", False, WIDE)),
     "dark-narrow": ("chat", View("dark", False, NARROW)),
 }
-"""File names, and what is seen in them."""
+"""The file names, and their pages and views."""
 
 
 def take(house: House, page: Page, view: View) -> QWidget:
-    """Show a page in this view; returns the window to look at."""
+    """Show a page in this view; return its window."""
     put_on(house, view)
     shown = page.show(house)
     come_to_rest(shown)
@@ -74,7 +81,7 @@ def take(house: House, page: Page, view: View) -> QWidget:
 
 
 def go_back(house: House, page: Page, following: Page | None) -> None:
-    """Leave a page as it was found; a dialog that the next one is in, too, stays open."""
+    """Leave a page as it was; a dialog that also contains the next one stays open."""
     if following is None or not page.dialog or following.dialog != page.dialog:
         house.tidy()
         page.leave(house)
@@ -82,7 +89,7 @@ def go_back(house: House, page: Page, following: Page | None) -> None:
 
 
 def put_on(house: House, view: View) -> None:
-    """Give the window a theme, a zoom and a size; where it is narrow the sidebar is put away."""
+    """Give the window a theme, a zoom and a size, and hide the sidebar if it is narrow."""
     contrast = "high" if view.high else "usual"
     house.set(theme=view.theme, contrast=contrast, zoom=view.zoom)
     house.window.resize(*view.size)

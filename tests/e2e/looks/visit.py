@@ -1,7 +1,7 @@
-"""Visits every page in the smallest windows it has to hold in: `python -m tests.e2e.looks.visit`.
+"""Visit every page in the smallest windows that it has to fit: `python -m tests.e2e.looks.visit`.
 
-Every page, dialog, menu and card, in both languages, in the shipped font and in DejaVu; what is
-cut, lies over something else or is outside is named.
+It visits every page, dialog, menu and card, in both languages, in the shipped font and in DejaVu,
+and names parts that are cut, overlap others or are outside.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def visit(
 
 
 def complaints(house: House, page: Page, view: View, following: Page | None) -> Iterator[str]:
-    """Show a page as on a screen that is no larger than the view, and go back from it."""
+    """Show a page as on a screen of the view's size, yield its faults, and go back."""
     shown = take(house, page, view)
     most = QSize(*view.size)
     floats = shown.windowType() == Qt.WindowType.Popup  # whose height the screen has decided
@@ -57,6 +57,8 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
     found = list(rules.misplaced(rules.Shown.of(shown)))
     if shown.width() > most.width() or (not floats and shown.height() > most.height()):
         found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
+    if view is SMALL[0]:
+        found += rules.deaf_to_enter(rules.Shown.of(shown))
     go_back(house, page, following)
     yield from (f"{page.name}, {view.name}: {complaint}" for complaint in found)
 

@@ -1,4 +1,4 @@
-"""How one comes to the pages and states of the window that are looked at, and back."""
+"""Ways to the pages and states of the window that are checked, and back."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ USES = tuple(
     )
 )  # fmt: skip
 SEARCHED = "memory"
-"""In the guides."""
+"""A word to search for in the guides."""
 
 
 def chat(house: House) -> QWidget:
@@ -100,7 +100,7 @@ def chat(house: House) -> QWidget:
 
 
 def cited(house: House) -> QWidget:
-    """An answer about a file, with its quotes marked and the sentences without one."""
+    """Show an answer about a file, with marks on its quotes and on the sentences without one."""
     house.window.open_chat(cited_chat(house.hearth))
     house.until("citationLine")
     marks = house.part(QAbstractButton, "showUncited")
@@ -118,7 +118,7 @@ def quotes(house: House) -> QWidget:
 
 
 def quoted_page(*, text: bool) -> Callable[[House], QWidget]:
-    """The page of a quote, as a picture or as a text."""
+    """Return a function that shows the page of a quote, as a picture or as text."""
 
     def show(house: House) -> QWidget:
         cited(house)
@@ -170,7 +170,7 @@ def queue(house: House) -> QWidget:
 
 
 def clear_selection(house: House) -> None:
-    """Let the answers come to their end, and put the chat away."""
+    """Let the answers finish, and delete the chat."""
     house.hold.set()
     page = house.window.page
     for _ in range(1_500):
@@ -201,7 +201,7 @@ def find(house: House) -> QWidget:
 
 
 def card(command: str, name: str) -> Callable[[House], QWidget]:
-    """What floats over the chat after a command."""
+    """Return a function that runs a command and shows its card over the chat."""
 
     def show(house: House) -> QWidget:
         chat(house)
@@ -213,7 +213,7 @@ def card(command: str, name: str) -> Callable[[House], QWidget]:
 
 
 def answer_menu(act: str, name: str) -> Callable[[House], QWidget]:
-    """A menu of the last answer."""
+    """Return a function that shows a menu of the last answer."""
 
     def show(house: House) -> QWidget:
         chat(house)
@@ -226,7 +226,7 @@ def answer_menu(act: str, name: str) -> Callable[[House], QWidget]:
 
 
 def chat_menu(house: House) -> QWidget:
-    """What can be done with a chat of the list."""
+    """Show the menu of a chat in the list."""
     chat(house)
     rows = house.window.sidebar.chats
     at = next(it for it in range(rows.chats.rowCount()) if rows.chats.chat_at(it))
@@ -253,7 +253,7 @@ def pages_menu(house: House) -> QWidget:
 
 
 def picker(house: House) -> QWidget:
-    """The list of models under the button that names one."""
+    """Show the list of models under the button with the model's name."""
     chat(house)
     click(house, "modelMenu")
     house.until("modelPicker")
@@ -272,7 +272,7 @@ def mtp_card(house: House) -> QWidget:
 
 
 def other_model(house: House) -> QWidget:
-    """The list of models for another answer."""
+    """Show the list of models for another answer."""
     menu = answer_menu("again_menu", "againChoices")(house)
     action = menu.findChild(QAction, "againModel")
     assert action is not None
@@ -284,7 +284,7 @@ def other_model(house: House) -> QWidget:
 
 
 def options(house: House) -> QWidget:
-    """The menu of what has no room beside the message."""
+    """Show the menu of the options that have no room beside the message."""
     chat(house)
     click(house, "moreForMessage")
     house.until("messageOptions")
@@ -292,7 +292,7 @@ def options(house: House) -> QWidget:
 
 
 def again(house: House) -> QWidget:
-    """The dialog for an answer in another way."""
+    """Show the dialog for another answer in another way."""
     menu = answer_menu("again_menu", "againChoices")(house)
     assert isinstance(menu, QMenu)
     menu.actions()[-1].trigger()
@@ -314,7 +314,7 @@ def importing(house: House) -> QWidget:
 
 
 def token(house: House) -> QWidget:
-    """The question for a token of the Hub."""
+    """Show the question for a token of the Hub."""
     models("discover")(house)
     question = models_page(house.window).discover.findChild(TokenQuestion)
     assert question is not None
@@ -335,18 +335,18 @@ def context(house: House) -> QWidget:
 
 
 def attached(house: House) -> QWidget:
-    """A new message with a long file, a short one, a pasted text, and one that cannot be read."""
+    """Show a new message with a long file, a short one, a pasted text and an unreadable file."""
     house.window.open_chat(None)
     composer = house.window.page.composer
     composer.set_text(FILES_ASKED)
     composer.attached.add(PASTED)
     _attach(house, REPORT, NOTES, "a.bin")
-    house.until("problemCard")
+    house.until("refusedFiles")
     return house.window
 
 
 def attached_context(house: House) -> QWidget:
-    """The card of the context while long files are at the message."""
+    """Show the context card while long files are attached to the message."""
     house.window.open_chat(None)
     _attach(house, REPORT, NOTES)
     house.window.page.context.toggle_card()
@@ -355,7 +355,7 @@ def attached_context(house: House) -> QWidget:
 
 
 def hindered(house: House) -> QWidget:
-    """A picture at a message to a model that does not see."""
+    """Show a picture at a message to a model that does not see."""
     house.window.open_chat(None)
     house.window.page.composer.set_text("Which oven is this?")
     _attach(house, PHOTO)
@@ -364,7 +364,7 @@ def hindered(house: House) -> QWidget:
 
 
 def recording(house: House) -> QWidget:
-    """A message while the microphone is on."""
+    """Show a message while the microphone is on."""
     house.window.open_chat(None)
     house.window.page.composer.show_microphone(True)
     house.presenters.chat_page.recording.going.emit(72.0)
@@ -373,13 +373,13 @@ def recording(house: House) -> QWidget:
 
 
 def recorded(house: House) -> None:
-    """The microphone is off again."""
+    """Switch the microphone off again."""
     house.presenters.chat_page.recording.going.emit(None)
     settle()
 
 
 def sent_files(house: House) -> QWidget:
-    """A question that was asked with files, of which the answer was told parts."""
+    """Show a question with files, of which the answer got parts."""
     house.window.open_chat(None)
     composer = house.window.page.composer
     composer.set_text(FILES_ASKED)
@@ -391,7 +391,7 @@ def sent_files(house: House) -> QWidget:
 
 
 def nothing_attached(house: House) -> None:
-    """Take away what stands at the message, and the card."""
+    """Remove the files from the message, and close the card."""
     page = house.window.page
     if house.has("contextCard"):
         page.context.toggle_card()
@@ -403,7 +403,7 @@ def nothing_attached(house: House) -> None:
 
 
 def _attach(house: House, *names: str) -> None:
-    """Attach made files by their names, and wait until all is known of them."""
+    """Attach made files by their names, and wait until everything about them is known."""
     folder = house.hearth.folder.root / "made"
     folder.mkdir(exist_ok=True)
     for name in names:
@@ -426,7 +426,7 @@ def _attach(house: House, *names: str) -> None:
 
 
 def ended(title: str) -> Callable[[House], QWidget]:
-    """Go to the chat with this title, whose last answer ended otherwise than it should."""
+    """Return a function that shows the chat with this title, whose last answer ended badly."""
 
     def show(house: House) -> QWidget:
         chat = next(it for it in house.hearth.chats.chats() if it.title == title)
@@ -497,7 +497,7 @@ def guide(topic: str) -> Callable[[House], QWidget]:
 
 
 def no_guide(house: House) -> None:
-    """Back to the list of all of them."""
+    """Go back to the list of all guides."""
     house.do("show_help")
     write(house, "searchGuides", "")
     if house.has("allGuides"):
@@ -526,7 +526,7 @@ def details(house: House) -> QWidget:
 
 
 def metadata(house: House) -> QWidget:
-    """The dialog of a model of one's own."""
+    """Show the dialog of a model that the user has added."""
     models("here")(house)
     own = next(it for it in house.hearth.library.entries() if not it.builtin)
     models_page(house.window).local_models.open(own.id)
@@ -562,7 +562,7 @@ def nothing_found(house: House) -> QWidget:
 
 
 def documents(house: House) -> QWidget:
-    """The list of collections, with how they are searched."""
+    """Show the list of collections, and how they are searched."""
     house.do("show_documents")
     house.until("searchKind")
     house.until_calm()
@@ -575,7 +575,12 @@ def all_documents(house: House) -> None:
 
 
 def collection(part: str = "all", row: int | None = None) -> Callable[[House], QWidget]:
-    """The collection that is read. part: of its files. row: the file that is looked at."""
+    """Return a function that shows the collection that is read.
+
+    Args:
+        part: The files to list.
+        row: The row of the file to select.
+    """
 
     def show(house: House) -> QWidget:
         all_documents(house)
@@ -594,7 +599,7 @@ def collection(part: str = "all", row: int | None = None) -> Callable[[House], Q
 
 
 def passages(house: House) -> QWidget:
-    """What a search in a collection found."""
+    """Show the hits of a search in a collection."""
     collection()(house)
     write(house, "searchCollection", "When does the lease end?")
     house.until("passage1")
@@ -628,7 +633,7 @@ def collection_name(house: House) -> QWidget:
 
 
 def collection_dialog(house: House) -> QWidget:
-    """The dialog for a new collection, with more in it than it lists."""
+    """Show the dialog for a new collection with more files than it lists."""
     documents(house)
     page = house.window.page_named("documents")
     assert isinstance(page, DocumentsPage)
@@ -638,7 +643,7 @@ def collection_dialog(house: House) -> QWidget:
 
 
 def chat_documents(house: House) -> QWidget:
-    """A new chat that is asked about a collection."""
+    """Show a new chat about a collection."""
     documents(house)
     read = next(it for it in house.presenters.collections.states if it.files)
     click(house, f"chatAbout-{read.collection.id}")
@@ -658,7 +663,7 @@ def no_documents(house: House) -> None:
 
 
 def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]:
-    """A page by its command, and what a button on it opens."""
+    """Return a function that shows a page and presses a button on it."""
 
     def show(house: House) -> QWidget:
         house.do(command)
@@ -693,7 +698,7 @@ def about(house: House) -> QWidget:
 
 
 def licence(house: House) -> QWidget:
-    """The text of one licence, over what is about Hearth."""
+    """Show the text of a licence, over the page about Hearth."""
     dialog = about(house)
     rows = dialog.findChild(QListWidget, "licences")
     assert rows is not None
@@ -704,7 +709,7 @@ def licence(house: House) -> QWidget:
 
 
 def settings_found(house: House) -> QWidget:
-    """What a search finds in all sections, with a setting that was changed."""
+    """Show the hits of a search in all sections, with a changed setting."""
     house.set(temperature=1.1)
     dialog = _section(house, 0)
     house.part(QLineEdit, "searchSettings").setText("temper")
@@ -717,7 +722,7 @@ def as_it_was(house: House) -> None:
 
 
 def key(house: House) -> QWidget:
-    """The question for the key of a server, at an answer that failed without one."""
+    """Show the question for a server's key, as after an answer that failed without one."""
     presenters = house.window.presenters
     ask_for_key("team", presenters.servers, house.window.notifier, house.window, lambda: None)
     house.until("keyDialog")
@@ -733,7 +738,7 @@ def dialog(command: str, name: str) -> Callable[[House], QWidget]:
 
 
 def price(house: House) -> QWidget:
-    """What vLLM would take, with what is in its way."""
+    """Show the requirements of vLLM, with its obstacles."""
     house.do("show_engines")
     engines_page(house.window).vllm.show_check(Check(FINDINGS, PRICE))
     settle()
@@ -743,7 +748,7 @@ def price(house: House) -> QWidget:
 
 
 def programs(house: House) -> QWidget:
-    """Hearth's own server, open to the network, with programs that asked it."""
+    """Show Hearth's own server, open to the network, with programs that have used it."""
     house.do("show_engines")
     house.until("apiCard")
     house.until_calm()
@@ -767,7 +772,7 @@ def no_server(house: House) -> None:
 
 
 def program_failed(house: House) -> QWidget:
-    """The server could not be started."""
+    """Show the failure to start the server."""
     programs(house)
     house.window.header.show_exposed(False, encrypted=False)
     card = house.part(ApiCard, "apiCard")
@@ -777,7 +782,7 @@ def program_failed(house: House) -> QWidget:
 
 
 def client_dialog(house: House) -> QWidget:
-    """A key that was made for a program."""
+    """Show a key that was made for a program."""
     programs(house)
     click(house, "addClient")
     house.until("clientDialog")
@@ -787,7 +792,7 @@ def client_dialog(house: House) -> QWidget:
 
 
 def activity(*, table: bool = False) -> Callable[[House], QWidget]:
-    """The last ten minutes, as plots or as a table."""
+    """Return a function that shows the last ten minutes, as plots or as a table."""
 
     def show(house: House) -> QWidget:
         log = house.hearth.runtime.requests
@@ -812,7 +817,7 @@ def server_dialog(house: House) -> QWidget:
 
 
 def badge(house: House) -> QWidget:
-    """A chat whose text goes to another computer."""
+    """Show a chat whose text goes to another computer."""
     house.set(model="team:qwen3-32b")
     house.window.open_chat(None)
     house.until("engineBadge")

@@ -1,4 +1,4 @@
-"""Every word that a window shows or says to a screen reader."""
+"""Every word that a window shows or reports to a screen reader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROLES = (
 
 
 def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
-    """A text, and where it stands; of everything in a window that can be seen."""
+    """Yield each text of the window's visible parts, and its place."""
     for widget in (window, *window.findChildren(QWidget)):
         if widget.isVisible():
             place = f"{type(widget).__name__} {widget.objectName()}"

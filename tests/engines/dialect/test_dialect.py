@@ -1,4 +1,4 @@
-"""Chat templates as models bring them, and text that must stay text."""
+"""Chat templates of models, and text that must not become a marker."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ OLD = (
     "{{ known }}{% for message in messages %}{{ message.role }}: {{ message.content }}\n"
     "{% endfor %}{# functools[ #}"
 )
-"""It takes tools and the day as firefunction v2's does, which has no `tools`."""
+"""A template that takes tools and the date as firefunction v2's does, without `tools`."""
 
 
 def test_a_template_from_before_tools_gets_them_under_its_own_names() -> None:

@@ -1,4 +1,4 @@
-"""A conversation that the assistant has begun, where templates allow it and where they do not."""
+"""Chats that the assistant begins, with templates that allow it and with others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STRICT = (
     "[{{ m.role }}]{{ m.content }}"
     "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
 )
-"""Knows no system role, and wants the user to begin."""
+"""A template without a system role, in which the user has to begin."""
 
 
 def test_a_greeting_is_part_of_the_prompt_where_the_template_allows_it() -> None:

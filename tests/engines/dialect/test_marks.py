@@ -1,4 +1,4 @@
-"""Marks of reasoning in people's text: a template must not act on them, and no word is lost."""
+"""Marks of reasoning in a person's text: templates must not act on them or lose a word."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_all_words_reach_the_model(template: str, place: str, tokens: tuple[str,
     dialect = in_process(source(template), added=tokens)
     prompt = dialect.render(CONVERSATIONS[place]).text
     assert SAID in prompt.replace(SEAM, "")
-    # No part between two cuts is a mark, so the tokeniser makes no token of one.
+    # No part between two cuts is a mark, so the tokeniser makes none into a token.
     written = prompt[prompt.index("Before, then") : prompt.index(", and behind.")]
     its = dialect.format.tokens if dialect.format is not None else ()
     assert not any(mark in written for mark in its)

@@ -1,4 +1,4 @@
-"""A template without any hint of reasoning is not asked for its switch."""
+"""Templates without any hint of reasoning are not searched for a switch."""
 
 from __future__ import annotations
 

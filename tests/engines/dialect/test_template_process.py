@@ -1,4 +1,4 @@
-"""Chat templates that would hang or exhaust the app, and the process that they run in instead."""
+"""The process for chat templates, which could otherwise hang the app or exhaust its memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ENDLESS = {
 
 
 def turning(evil: str) -> str:
-    """A template that is like any other until a message begins with the word."""
+    """Return a harmless template that turns evil when a message begins with the word."""
     return (
         f"{{% if messages[0].content.startswith('EVIL') %}}{evil}{{% endif %}}"
         "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
@@ -119,7 +119,9 @@ def test_too_much_memory_is_named(evil: str) -> None:
 
 
 @CROWDS
-@pytest.mark.parametrize("name", ["a macro that collects", "a list that grows"])
+@pytest.mark.parametrize(
+    "name", sampled(["a macro that collects", "a list that grows"], ["a list that grows"])
+)
 def test_too_much_memory_is_named_on_a_busy_computer(name: str) -> None:
     with (
         crowded(2),
@@ -215,7 +217,7 @@ def test_a_process_that_does_not_start_is_an_error() -> None:
 
 @POSIX
 def test_an_endless_template_does_not_outlive_the_app() -> None:
-    """The app is killed while its template loops: the process has a limit of its own."""
+    """If the app is killed while its template loops, the process still has its own limit."""
     source = (
         "import sys\n"
         "from engines.dialect import template_child\n"

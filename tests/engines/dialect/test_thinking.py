@@ -1,4 +1,4 @@
-"""Reasoning and answer of each model family told apart, and asked for as its template has it."""
+"""Reasoning of each model family: separated from the answer, and switched as in its template."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.engines.dialects import in_process
 from tests.engines.samples.answers import SAMPLES, Sample, source
 
 few = settings(max_examples=25, deadline=None)
-"""Of one sample: there are some sixty, and the same splitters stand behind most of them."""
+"""Settings for one sample: there are some sixty, most of them with the same splitters."""
 
 QUESTION = (Message("user", "How much is 2 + 2?"),)
 
 
 def split(splitter: Splitter, pieces: list[str]) -> tuple[str, str]:
-    """Reasoning and answer of a text that comes in these pieces."""
+    """Return reasoning and answer of a text that arrives in these pieces."""
     reasoning = answer = ""
     events = [event for piece in pieces for event in splitter.feed(piece)]
     for event in (*events, *splitter.finish()):
@@ -54,7 +54,7 @@ def opened(sample: Sample) -> Splitter:
 
 
 def spelt(sample: Sample) -> str:
-    """The answer as it comes from the vocabulary: its markers are tokens there."""
+    """Return the answer as the vocabulary writes it, with its markers as tokens."""
     text = sample.text
     for token in dialect_of(sample.template, sample.control, sample.added).markers:
         text = text.replace(token, SEAM + token)
@@ -92,7 +92,7 @@ def test_however_it_is_cut(sample: Sample, data: st.DataObject) -> None:
 def test_every_beginning_of_an_answer_gives_the_beginning_of_the_same(
     sample: Sample, data: st.DataObject
 ) -> None:
-    """Except for a marker that has only begun: that is text as long as it is not whole."""
+    """A marker that has only begun is an exception: it is text until it is complete."""
     text = spelt(sample)
     end = data.draw(st.integers(0, len(text)))
     pieces = cut(text[:end], data.draw(cuts(end)))

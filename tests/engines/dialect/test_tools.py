@@ -25,7 +25,7 @@ ASKED = ToolCall("clock", '{"town": "Köln"}', "call_1")
 
 
 def reader_of(form: str, tools: Sequence[Tool] = TOOLS) -> CallReader:
-    """As a dialect makes it: with the formats that begin alike."""
+    """Return a reader as a dialect makes it, with the formats that begin alike."""
     own = FORMS[form]
     alike = [it for it in ANY_CALLS if it != own and set(it.begins) & set(own.begins)]
     return CallReader((own, *alike), tools)
@@ -77,7 +77,7 @@ def test_calls_are_read_however_they_are_cut(sample: CallSample, data: st.DataOb
 
 @pytest.mark.parametrize("sample", CALL_SAMPLES, ids=str)
 def test_an_answer_cut_at_any_byte_has_the_same_calls(sample: CallSample) -> None:
-    """As tokens bring it: also in the middle of a character."""
+    """Tokens also arrive like this: the text may be cut in the middle of a character."""
     whole = sample.text.encode()
     expected = read([sample.text], sample.form)
     for at in range(len(whole)):
@@ -154,7 +154,7 @@ def test_a_marker_that_is_a_token_counts_only_as_such() -> None:
 
 
 def test_a_call_with_broken_arguments_is_told_as_it_was_written() -> None:
-    """Its name has been told already; whoever carries it out says what is wrong."""
+    """Its name was reported already; the code that runs the tool reports the error."""
     broken = CALL.replace('"Köln"', "Köln")
     text, calls = read(list(broken + " Well."))
     assert text == "Well."
@@ -175,13 +175,13 @@ def test_a_call_that_was_cut_off_is_none() -> None:
 
 
 WORD_MARKERS = ("A", "f")
-"""How the markers begin that are words: a few letters of one are as likely another word's."""
+"""The beginnings of markers that are words: a few of their letters may be another word."""
 
 
 @pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("sample", CALL_SAMPLES, ids=str)
 def test_a_call_that_was_cut_off_anywhere_is_no_text(sample: CallSample, streamed: bool) -> None:
-    """The calls before it stay calls, and the text before it stays text."""
+    """Earlier calls stay calls, and earlier text stays text."""
     for length in range(len(sample.text) + 1):
         reader, text = reader_of(sample.form), sample.text[:length]
         found = [it for piece in (text if streamed else [text]) for it in reader.feed(piece)]

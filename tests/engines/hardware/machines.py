@@ -1,4 +1,4 @@
-"""Describes computers as trees of the files that Linux shows of them."""
+"""Describe computers as trees of the files in which Linux describes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def x86(name: str, flags: str = AVX2) -> dict[str, str]:
 
 
 def cores(siblings: Sequence[str]) -> dict[str, str]:
-    """Topology: one entry of `thread_siblings_list` for each logical core."""
+    """Return a topology, with one entry of `thread_siblings_list` per logical core."""
     folder = "sys/devices/system/cpu"
     return {f"{folder}/online": f"0-{len(siblings) - 1}"} | {
         f"{folder}/cpu{number}/topology/thread_siblings_list": text
@@ -38,7 +38,7 @@ def cores(siblings: Sequence[str]) -> dict[str, str]:
 
 
 def pairs(count: int) -> list[str]:
-    """Siblings of `count` physical cores with two threads each, as Intel numbers them."""
+    """Return siblings of `count` physical cores with two threads each, in Intel's order."""
     return [f"{core},{core + count}" for core in range(count)] * 2
 
 
@@ -58,9 +58,12 @@ class NvmlError(Exception):
 
 
 class FakeNvml:
-    """The binding of NVIDIA's library, at the outermost edge. cards: name, slot, total, used.
+    """The binding of NVIDIA's library, at the outermost edge.
 
-    A total of None is a chip that has no memory of its own.
+    Args:
+        cards: Name, slot, total and used memory of each card. A total of None is a chip without
+            memory of its own.
+        fails: The error number with which the library fails to start.
     """
 
     NVMLError = NvmlError
@@ -124,7 +127,7 @@ def look(
     visible: str | None = None,
     devices: Sequence[NativeDevice] = (),
 ) -> Hardware:
-    """What `detect` finds on the described computer."""
+    """Return the hardware that `detect` finds on the described computer."""
     sources = Sources(
         platform="linux",
         root=write(root, files),

@@ -1,4 +1,4 @@
-"""Memory bandwidth: asked of cards, measured of the processor, kept from one start to the next."""
+"""Memory bandwidth: reported by cards, measured on the processor, kept between starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HERE = Hardware("Linux", Cpu("Fast", 8, 16, 16, 8, 8), Memory(16 * GIB, 8 * GIB)
 
 
 class Nvml(FakeNvml):
-    """A driver that tells clocks too. clock in MHz, width in bits."""
+    """A driver that also reports the memory clock in MHz and the bus width in bits."""
 
     NVML_CLOCK_MEM = 2
     clock, width = 9751, 384
@@ -46,10 +46,16 @@ class Nvml(FakeNvml):
 
 
 class Book(BandwidthBook):
-    """A book whose measurements are given."""
+    """A book whose measurements come from the test."""
 
     def __init__(self, file: Path, *rates: float, busy: int = 0) -> None:
-        """busy: so many of the first measurements are disturbed."""
+        """Make a book.
+
+        Args:
+            file: The file of the book.
+            rates: The measurements.
+            busy: The number of measurements that are disturbed at first.
+        """
         self.asked = 0
         self.waited: list[float] = []
         self._busy = busy
@@ -87,7 +93,7 @@ def test_cards_that_tell_nothing_are_left_out() -> None:
 def test_the_rate_is_the_best_pass_of_all_threads_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Asked: the start, then before and after each pass and once more at its end.
+    # The clock is read at the start, before and after each pass, and once more at the end.
     times: Iterator[float] = iter([0.0, 0.0, 0.4, 0.4, 0.4, 0.5, 0.5])
     monkeypatch.setattr(module, "perf_counter", lambda: next(times))
     assert measure(2, size=32 * MIB, seconds=0.45) == pytest.approx(32 * MIB / 0.1)

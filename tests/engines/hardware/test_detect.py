@@ -1,4 +1,4 @@
-"""This computer, against what its other tools say."""
+"""Hearth's description of this computer, compared with those of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same card seen by several sources is one card."""
+"""A card that several sources report is listed once."""
 
 from __future__ import annotations
 

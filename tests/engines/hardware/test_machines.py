@@ -1,4 +1,4 @@
-"""What Hearth makes of computers of many kinds, described by their files."""
+"""Hearth's description of many kinds of computers, which are described by their files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_container_of_cgroup_1_whose_path_is_the_hosts(tmp_path: Path) -> None:
 
 
 def test_service_below_a_limited_group(tmp_path: Path) -> None:
-    """The tightest limit on the way up holds, and the fullest group says what is free."""
+    """The tightest limit on the way up counts, and the fullest group sets the free memory."""
     top = "sys/fs/cgroup"
     files: Files = {
         **x86("AMD EPYC"),
@@ -138,7 +138,7 @@ def test_no_limits_are_no_limits(tmp_path: Path) -> None:
 
 
 def test_hybrid_processor(tmp_path: Path) -> None:
-    """Six fast cores with two threads each, eight slow ones with one."""
+    """It has six fast cores with two threads each, and eight slow ones with one."""
     siblings = [f"{n - n % 2}-{n - n % 2 + 1}" for n in range(12)] + [str(n) for n in range(12, 20)]
     files: Files = {
         **x86("12th Gen Intel(R) Core(TM) i7-12700H", f"{AVX2} avx_vnni"),

@@ -1,4 +1,4 @@
-"""Two Macs, from what sysctl printed on them (shortened)."""
+"""Two Macs, from the output of their sysctl (shortened)."""
 
 from __future__ import annotations
 

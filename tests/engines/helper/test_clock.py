@@ -1,4 +1,4 @@
-"""A limit counts a process's own work, however busy the computer is."""
+"""A time limit counts only a process's own work, even on a busy computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that start a module of Hearth as a program."""
+"""The command line that starts a module of Hearth as a program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engines.helper.command import module_command
 @pytest.mark.parametrize(
     ("running", "started"),
     [
-        # Windows: the window's program has no streams, and shows a dialog when it fails.
+        # On Windows, the window's program has no streams, and shows a dialog when it fails.
         ("/Programs/Hearth/hearthw.exe", "/Programs/Hearth/hearth.exe"),
         ("/Programs/Hearth/HearthW.EXE", "/Programs/Hearth/hearth.exe"),
         ("/Programs/Hearth/hearth.exe", "/Programs/Hearth/hearth.exe"),

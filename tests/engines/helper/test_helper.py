@@ -1,4 +1,4 @@
-"""What a helping process gets from the app."""
+"""The environment and the limits of a helper process."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def test_the_users_tokens_stay_in_the_app(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture
 def alert(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether a process is stopped is looked at ten times in a second instead of once."""
+    """Check ten times a second for a stopped process, instead of once."""
     monkeypatch.setattr(parent, "CHECK_S", 0.1)
 
 
 @pytest.fixture
 def impatient(alert: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is stopped is given up after half a second instead of twenty."""
+    """Give a stopped process up after half a second, instead of twenty."""
     monkeypatch.setattr(parent, "STOPPED_S", 0.5)
 
 
@@ -81,7 +81,7 @@ def test_one_that_is_let_go_on_comes_to_its_end(
         process = psutil.Process(int(told.read_text()[:-1]))
         until(lambda: process.status() == psutil.STATUS_STOPPED)
         before = len(looks)
-        until(lambda: len(looks) > before + 2)  # it is seen stopped several times
+        until(lambda: len(looks) > before + 2)  # it was seen stopped several times
         process.resume()
 
     thread = threading.Thread(target=let_go)

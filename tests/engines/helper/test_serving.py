@@ -1,4 +1,4 @@
-"""A helper that carries out one order after the other, within limits."""
+"""A helper process that carries out orders one after the other, within limits."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Load = Callable[..., LlamaCppEngine]
 
 @pytest.fixture
 def load() -> Iterator[Load]:
-    """Makes an engine with a model loaded: `load(path, context=512, ...)`."""
+    """Return a function that makes an engine with a model: `load(path, context=512, ...)`."""
     engines = []
 
     def make(
@@ -50,13 +50,13 @@ def load() -> Iterator[Load]:
 
 @pytest.fixture(scope="session")
 def random_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model of random weights: its answers hold bytes that are no UTF-8."""
+    """Return a tiny model with random weights, whose answers contain invalid UTF-8."""
     return write_random_llama(tmp_path_factory.mktemp("models") / "random-llama.gguf")
 
 
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
-    """SmolLM2-135M-Instruct, a model that was trained; without it, the test is skipped."""
+    """Return SmolLM2-135M-Instruct, a trained model; without it, the test is skipped."""
     model = Path(os.environ.get("HEARTH_SMOLLM2", ""))
     if not model.is_file():
         pytest.skip("HEARTH_SMOLLM2 names no model; `python3 run.py test --real` fetches it")
@@ -65,7 +65,7 @@ def smollm2() -> Path:
 
 @pytest.fixture(scope="session")
 def random_mamba(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model of random weights with a recurrent state."""
+    """Return a tiny model with random weights and a recurrent state."""
     return write_random_mamba(tmp_path_factory.mktemp("models") / "random-mamba.gguf")
 
 
@@ -86,10 +86,10 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
         "dflash": Pair(trunk, write_dflash(folder / "dflash.gguf")),
         "dflash 2": Pair(trunk, write_dflash(folder / "dflash2.gguf", second=True)),
         "dspark": Pair(trunk, write_dflash(folder / "dspark.gguf", markov=True)),
-        # A drafter in a file of its own beside the head in the model's.
+        # A drafter in a separate file, beside the head in the model's file.
         "eagle and head": Pair(head, write_eagle(folder / "eagle-too.gguf")),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
-        # Memories that go back only as a whole.
+        # Memories that can only go back as a whole.
         "marked head": Pair(marked),
         "marked eagle": Pair(marked_trunk, write_eagle(folder / "eagle-next.gguf")),
         "marked dflash": Pair(marked_trunk, write_dflash(folder / "dflash-next.gguf")),
@@ -105,7 +105,7 @@ DRAFTING = (
 
 
 FEW_DRAFTING = ("drafter", "heads", "model", "eagle", "dspark", "marked head", "marked")
-"""Those that are tried without `--all`: one of each kind of drafter and of memory."""
+"""Those that run without `--all`: one of each kind of drafter and of memory."""
 
 
 @pytest.fixture(params=sampled(DRAFTING, FEW_DRAFTING))

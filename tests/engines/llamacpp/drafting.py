@@ -1,4 +1,4 @@
-"""Models with what drafts for them, and answers with and without drafts."""
+"""Models with their drafters, and answers with and without drafts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plain(request: ChatRequest) -> ChatRequest:
 
 
 def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
-    """The tokens that the cache says it holds, and the positions that llama.cpp says it holds."""
+    """Return the tokens that the cache lists, and the first and last position in llama.cpp."""
     loaded = engine.chat_model
     api, memory = loaded.native.api, loaded.context.memory
     first = int(api.llama_memory_seq_pos_min(memory, 0))
@@ -38,7 +38,7 @@ def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
 
 
 def assert_as_without(engine: LlamaCppEngine, expected: tuple[list[int], int, int]) -> None:
-    """The cache is as it was `held` after an answer without drafts.
+    """Check that the cache is as it was `held` after an answer without drafts.
 
     A memory that goes back as a whole may have gone back to before the last step.
     """
@@ -53,7 +53,7 @@ def assert_as_without(engine: LlamaCppEngine, expected: tuple[list[int], int, in
 
 
 def stopped(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
-    """The events of an answer that is cancelled after so many pieces of text."""
+    """Return the events of an answer that is cancelled after this many pieces of text."""
     cancel = CancelToken()
     events: list[Event] = []
     for event in engine.chat(request, cancel):

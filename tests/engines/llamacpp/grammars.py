@@ -1,4 +1,4 @@
-"""Texts and grammars, by llguidance over single bytes."""
+"""Texts that follow grammars, with llguidance over single bytes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,21 @@ _BYTES = LLTokenizer("byte")
 
 
 def lark_of(gbnf: str) -> str:
-    """Write a grammar in GBNF for llguidance. Raises GrammarInvalid."""
+    """Write a GBNF grammar for llguidance.
+
+    Raises:
+        GrammarInvalid: It cannot be read.
+    """
     lark = Lark()
     return lark.text(write(gbnf, lark))
 
 
 def opened(grammar: str) -> LLMatcher:
-    """Return the state of a grammar at its beginning. Raises GrammarInvalid."""
+    """Return the state of a grammar at its beginning.
+
+    Raises:
+        GrammarInvalid: It cannot be read.
+    """
     matcher = LLMatcher(_BYTES, grammar, log_level=0, limits=parser_limits())
     if matcher.is_error():
         raise GrammarInvalid("It cannot be read.", matcher.get_error(), "")
@@ -29,7 +37,7 @@ def opened(grammar: str) -> LLMatcher:
 
 
 def matches(grammar: str, text: str) -> bool:
-    """Tell whether the whole text follows the grammar."""
+    """Return whether the whole text follows the grammar."""
     matcher = opened(grammar)
     tokens = list(text.encode())
     return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
@@ -39,9 +47,11 @@ _SAMPLES = [it.encode() for it in "aZ09 _-.:,/äé日😀\t\ufffd\U0010ffff"]
 
 
 class Drawer:
-    """Draws texts that follow a grammar, each next byte as likely as the others while short.
+    """A source of random texts that follow a grammar; while short, each next byte is as likely.
 
-    hints: characters that a long text is likely to end with.
+    Args:
+        grammar: The grammar.
+        hints: Characters with which a long text is likely to end.
     """
 
     def __init__(self, grammar: str, hints: str = "") -> None:
@@ -49,7 +59,7 @@ class Drawer:
         self._hints = hints.encode()
 
     def draw(self, chance: random.Random, *, length: int = 60) -> str:
-        """Draw a text; once it has `length` bytes, the bytes that end things are preferred."""
+        """Draw a text; from `length` bytes on, it prefers bytes that close things."""
         matcher, written = self._begin.deep_copy(), bytearray()
         while True:
             mask = matcher.compute_bitmask()

@@ -22,7 +22,7 @@ MEMORY = 1 << 28
 
 
 class Opened:
-    """What a process that has just started would have; nothing is shared but the files."""
+    """The state of a process that has just started; only the files are shared."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Opened:
         )
         self.cache = self.caches[0]
         self.evaluated = 0
-        """Tokens of the last prompt that had to be evaluated."""
+        """The tokens of the last prompt that had to be evaluated."""
         self.rows: list[npt.NDArray[np.float32]] = []
         """The logits of each token of the last answer."""
 
@@ -63,7 +63,7 @@ class Opened:
         held.extend(tokens)
 
     def answer(self, prompt: Sequence[int], chat: str | None = None, count: int = 16) -> list[int]:
-        """The likeliest `count` tokens. The last is drawn, but not evaluated."""
+        """Return the likeliest `count` tokens. The last one is drawn, but not evaluated."""
         kept = self.cache.reuse(prompt, chat)
         self.evaluated = len(prompt) - kept
         size = self.context.batch_size
@@ -85,7 +85,7 @@ class Opened:
         return np.ctypeslib.as_array(logits, (self.model.vocabulary.size,))
 
     def words(self, count: int, seed: int) -> list[int]:
-        """Made tokens; the same for the same seed."""
+        """Return made tokens, the same ones for the same seed."""
         vocabulary, drawn = self.model.vocabulary, random.Random(seed)
         found: list[int] = []
         while len(found) < count:

@@ -1,4 +1,4 @@
-"""Makes models with random weights and the starter's real tokenizer: they write nonsense, at speed.
+"""Make models with random weights and the starter's real tokenizer: they write nonsense, fast.
 
 The attention is that of Llama; "mamba" has a recurrent state instead of a KV cache.
 """
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Size:
-    """Shape of a Llama: 0.32 billion parameters as given here."""
+    """Shape of a Llama; the defaults have 0.32 billion parameters."""
 
     layers: int = 26
     width: int = 1024
@@ -50,7 +50,10 @@ def write_random_llama(
     tokenizer: Tokenizer | None = None,
     context: int = 4096,
 ) -> Path:
-    """Matrices are Q8_0 if `quantised`, else F16. The starter's tokenizer if none is given."""
+    """Write a Llama. Its matrices are Q8_0 if `quantised`, else F16.
+
+    Its tokenizer is the starter's by default.
+    """
     writer, vocabulary = _begin("llama", template=template, tokenizer=tokenizer)
     _add_shape(writer, "llama", size.layers, size.width, size.inner, context)
     writer.add_head_count(size.heads)
@@ -75,7 +78,7 @@ def write_random_llama(
 
 
 def write_random_mamba(path: Path) -> Path:
-    """A tiny model with a recurrent state and no KV cache."""
+    """Write a tiny model with a recurrent state and no KV cache."""
     width, inner, state, rank, kernel, layers = 64, 128, 16, 8, 4, 2
     writer, vocabulary = _begin("mamba", template=True)
     _add_shape(writer, "mamba", layers, width, 0)
@@ -106,7 +109,7 @@ def write_random_mamba(path: Path) -> Path:
 
 
 def byte_tokenizer(pre: str, template: str | None = None) -> Tokenizer:
-    """A BPE tokenizer with a token for each byte, the beginning and the end, and no others."""
+    """Return a BPE tokenizer whose only tokens are the bytes, the beginning and the end."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in plain]
     letters = [chr(byte) for byte in plain] + [chr(256 + at) for at in range(len(others))]
@@ -125,7 +128,7 @@ def byte_tokenizer(pre: str, template: str | None = None) -> Tokenizer:
 
 
 def sentencepiece_tokenizer(byte_tokens: int) -> Tokenizer:
-    """A SentencePiece tokenizer with letters and the first of the 256 byte tokens."""
+    """Return a SentencePiece tokenizer with letters and the first of the 256 byte tokens."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(byte_tokens))]
     letters = ["▁", *(chr(code) for code in range(97, 123))]
     values: dict[str, object] = {
@@ -142,7 +145,7 @@ def sentencepiece_tokenizer(byte_tokens: int) -> Tokenizer:
 def _begin(
     architecture: str, *, template: bool, tokenizer: Tokenizer | None = None
 ) -> tuple[gguf.GGUFWriter, int]:
-    """A writer with the tokenizer in it, the starter's if none is given, and the size of that."""
+    """Return a writer that contains the tokenizer, the starter's by default, and its size."""
     writer = gguf.GGUFWriter(None, architecture)
     writer.add_name("Random weights")
     values = starter_tokens().values if tokenizer is None else tokenizer

@@ -1,7 +1,7 @@
-"""Draws many answers at once, one seed each, with and without drafts, from the real library.
+"""Draw many answers at once, one per seed, with and without drafts, from the real library.
 
-Seeds whose answers begin alike share their evaluations: the logits behind one text are the same
-for all of them, and only the draws differ. Every seed has a sampler of its own.
+Seeds whose answers begin alike share their evaluations: the logits after a text are the same for
+all of them, and only the draws differ. Each seed has its own sampler.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tests.engines.llamacpp.random_models import STARTER
 
 Answer = tuple[int, ...]
 Drafter = Callable[[Answer], Answer]
-"""The drafts behind what is written of the answer so far."""
+"""Returns the drafts after the written part of the answer."""
 
 Rule = Callable[[Sampler, Context, int, int | None], int]
-"""The token for a row of logits, at which this token was drafted, if any was."""
+"""Returns the token for a row of logits, at which the given token was drafted, if any."""
 
 
 def keep_if_drawn(sampler: Sampler, context: Context, row: int, draft: int | None) -> int:
-    """The decoder's rule: the draft has no say in what is drawn."""
+    """Apply the decoder's rule: the draft does not influence the draw."""
     return sampler.draw(context, row)
 
 
@@ -37,14 +37,19 @@ def no_drafts(written: Answer) -> Answer:
 
 
 class Seeded:
-    """The starter model behind a prompt."""
+    """The starter model after a prompt."""
 
     def __init__(self, text: str, length: int) -> None:
-        """length: tokens of an answer."""
+        """Load the model.
+
+        Args:
+            text: The prompt.
+            length: The tokens of an answer.
+        """
         self.native = load_native()
         plan = LlamaPlan(STARTER, context=64, threads=1, batch_threads=1)
         self.model = open_model(self.native, plan, lambda _: None, CancelToken())
-        assert self.model.guides.faults(['start: "a"']) == [""]  # starts what tries grammars
+        assert self.model.guides.faults(['start: "a"']) == [""]  # starts the grammar process
         self.context = Context(self.native, self.model, plan)
         self.prompt = (self.model.vocabulary.bos, *self.model.vocabulary.tokenise(text))
         self.length = length
@@ -62,7 +67,7 @@ class Seeded:
         drafter: Drafter = no_drafts,
         rule: Rule = keep_if_drawn,
     ) -> Counter[Answer]:
-        """How often each answer came."""
+        """Count how often each answer came."""
         with ExitStack() as stack:
             samplers = [
                 stack.enter_context(
@@ -84,7 +89,7 @@ class Seeded:
         rule: Rule,
         found: Counter[Answer],
     ) -> None:
-        """One step of the decoder for all seeds that have `written`, and all steps behind it."""
+        """Take one step of the decoder for all seeds that have `written`, and all later steps."""
         drafts = drafter(written)[: self.length - len(written) - 1]
         self.evaluate((*self.prompt, *written), drafts)
         behind: defaultdict[Answer, list[Sampler]] = defaultdict(list)
@@ -97,7 +102,7 @@ class Seeded:
                 else:
                     behind[*written, *drafts[:row], token].append(sampler)
             samplers = matched
-        # The longest first: what they need of the drafts is then still in the cache.
+        # The longest first: the drafts that they need are then still in the cache.
         for text, group in sorted(behind.items(), key=lambda item: -len(item[0])):
             if len(text) == self.length or self.model.vocabulary.ends_generation(text[-1]):
                 found[text] += len(group)
@@ -105,7 +110,7 @@ class Seeded:
                 self._follow(text, group, drafter, rule, found)
 
     def evaluate(self, text: Answer, drafts: Answer = ()) -> None:
-        """All logits behind `text`, and behind each of the drafts."""
+        """Evaluate the logits after `text`, and after each of the drafts."""
         keep = len(text) - 1
         assert self._held[:keep] == list(text[:keep])
         assert self.native.api.llama_memory_seq_rm(self.context.memory, 0, keep, -1)

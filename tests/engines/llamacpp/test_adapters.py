@@ -1,4 +1,4 @@
-"""LoRA adapters in this process: by name, several at a time, and what was read with which."""
+"""LoRA adapters in this process: by name, several at a time, each with its own KV state."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_what_was_read_with_one_adapter_is_of_no_use_to_another(
     assert held > 0
     assert cached(engine, with_adapter("odd")) == 0
     assert cached(engine, with_adapter(None)) == 0
-    # Each comes back from memory to what it had read itself.
+    # Each gets back from memory what it had read itself.
     assert cached(engine, with_adapter("loud")) == held
     assert cached(engine, with_adapter("odd")) == held
 
@@ -189,7 +189,7 @@ def test_it_is_of_none_after_a_restart_either(
     first = load(states=StateFolder(tmp_path, 1 << 28), context=512, adapters=files)
     run(first, with_adapter("loud", asked))
     first.close()
-    # The names have changed places: what counts is the file.
+    # The names are swapped, but the file counts.
     swapped = (Adapter("loud", odd.path), Adapter("odd", loud.path))
     second = load(states=StateFolder(tmp_path, 1 << 28), context=512, adapters=swapped)
     assert cached(second, with_adapter("loud", asked)) == 0

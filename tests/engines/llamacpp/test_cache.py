@@ -1,7 +1,6 @@
-"""What is evaluated again, and that the answers are those of a cold cache, for each kind of memory.
+"""The KV cache evaluates little again and answers like an empty one, for each kind of memory.
 
-The models have random weights, or a few million trained ones; what counts is that each keeps its
-past in another way.
+The models have random weights, or a few million trained ones; each keeps its past in another way.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tests.support.mtp_models import write_qwen
 
 Open = Callable[..., Opened]
 NOISE = 0.05
-"""Most that logits differ between batches of different sizes, in standard deviations."""
+"""The largest difference of logits between batch sizes, in standard deviations."""
 KINDS = ["plain", "window", "recurrent", "hybrid"]
 
 
@@ -43,7 +42,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def start(models: dict[str, Path], kind: str) -> Iterator[Open]:
-    """Opens the model of the kind as a new process would: `start(states=folder, memory=...)`."""
+    """Return a function that opens the model as a new process would.
+
+    start(states=folder, memory=...)
+    """
     started: list[Opened] = []
 
     def make(**given: object) -> Opened:
@@ -56,11 +58,11 @@ def start(models: dict[str, Path], kind: str) -> Iterator[Open]:
 
 
 def answers_as_cold(opened: Opened, start: Open, prompt: list[int], chat: str = "chat") -> bool:
-    """Whether tokens and logits are those of a cache that was empty before.
+    """Return whether tokens and logits are those of a cache that was empty before.
 
-    A trained model may well find the right token with half of its window missing, so the logits
-    have to agree as far as batches of other sizes let them. Where they do and the tokens differ,
-    two were as likely, and from there on they are answers to different texts.
+    A trained model may find the right token even with half of its window missing, so the logits
+    have to agree as closely as other batch sizes allow. If they do and the tokens differ, two
+    tokens were equally likely, and from there on the answers continue different texts.
     """
     answer = opened.answer(prompt, chat)
     cold = start(memory=0)
@@ -104,7 +106,7 @@ def test_an_early_message_is_changed(start: Open, kind: str) -> None:
     before = opened.answer(long, "chat")
     edited = held[:300] + opened.words(200, seed=3)
     assert answers_as_cold(opened, start, edited)
-    # Where it cannot roll back it goes on from a checkpoint, and there is one for each batch.
+    # If it cannot roll back, it continues from a checkpoint, and there is one per batch.
     assert opened.evaluated <= 200 + (0 if kind == "plain" else opened.context.batch_size)
     assert opened.answer(long, "chat") == before, "the first version is still there"
     assert opened.evaluated == 1

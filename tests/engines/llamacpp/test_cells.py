@@ -1,4 +1,4 @@
-"""The numbers that stand for pictures and sounds among tokens."""
+"""The cells that stand for pictures and sounds among tokens."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_prompt_with_another_picture_keeps_what_comes_before_it() -> None:
 
 
 def test_a_window_is_counted_in_positions() -> None:
-    """Behind a picture of 100 cells on 10 positions there is more in a window than it seems."""
+    """After a picture with 100 cells at 10 positions, a window holds more than it seems."""
     prompt = [*make_cells("a", 0, 100, 10), *range(50)]
     kept = best_cut(
         prompt, [*prompt[:130], 99], (), first_position=0, sliding_window=64, recurrent=False

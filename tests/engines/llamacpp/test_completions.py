@@ -1,4 +1,4 @@
-"""What an API asks of an answer: prompts as they are, probabilities, penalties and biases."""
+"""Options that an API passes to an answer: raw prompts, probabilities, penalties and biases."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def judged(engine: LlamaCppEngine, **more: object) -> PromptEcho:
 
 
 def require_judged(engine: LlamaCppEngine) -> None:
-    """Hold the probabilities of a prompt against those of the same tokens, drawn one by one."""
+    """Compare the probabilities of a prompt with those of the same tokens, drawn one by one."""
     echo = judged(engine)
     assert [it.token for it in echo.logprobs] == list(PROMPT)
     assert math.isnan(echo.logprobs[0].logprob)
@@ -154,7 +154,7 @@ def require_judged(engine: LlamaCppEngine) -> None:
         )  # fmt: skip
         expected = told(drawn)[0] if told(drawn) else None
         if expected is None:
-            continue  # a token that is shown nowhere
+            continue  # a token without any visible text
         assert expected.token == PROMPT[place]
         assert echo.logprobs[place].logprob == pytest.approx(expected.logprob, abs=0.02)
         first, other = echo.logprobs[place].likeliest[0], expected.likeliest[0]
@@ -200,12 +200,19 @@ def test_no_token_ends_an_answer_that_must_go_on(
 
 
 def test_drafts_change_no_answer_that_must_go_on(load: Load) -> None:
+    """No two tokens of this answer are so close that another order of sums swaps them."""
     drafted = load(STARTER, drafter=STARTER_DRAFTER, context=512)
-    sampling = Sampling(0.0, ignore_end=True)
-    request = replace(QUESTION, sampling=sampling, max_tokens=120)
+    sampling = Sampling(0.0, ignore_end=True, logprobs=2)
+    request = ask("What does GGUF stand for?", sampling=sampling, max_tokens=120)
+    usual = run(drafted, replace(request, sampling=GREEDY, mtp="off"))
+    assert done_of(usual).usage.completion_tokens < 100
+    plain = run(drafted, replace(request, mtp="off"))
+    gaps = [it.likeliest[0].logprob - it.likeliest[1].logprob for it in told(plain)]
+    assert len(gaps) == 120
+    assert min(gaps) > 0.2
     with_drafts = run(drafted, replace(request, mtp="on"))
     assert done_of(with_drafts).mtp.accepted > 0
-    assert text_of(with_drafts) == text_of(run(drafted, replace(request, mtp="off")))
+    assert text_of(with_drafts) == text_of(plain)
 
 
 def test_a_token_of_the_request_ends_an_answer(load: Load) -> None:
@@ -223,7 +230,7 @@ def test_a_token_of_the_request_ends_an_answer(load: Load) -> None:
 
 
 def test_a_marker_that_ends_answers_may_be_asked_to(starter: LlamaCppEngine) -> None:
-    """As vLLM has it: the end of a text is no end, but for who names it."""
+    """As in vLLM, the end of a text is ignored unless the request names it."""
     loaded = starter.chat_model
     ends = tuple(loaded.model.vocabulary.ends)
     usual = text_of(run(starter, replace(QUESTION, max_tokens=200)))

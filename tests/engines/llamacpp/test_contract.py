@@ -29,8 +29,12 @@ class TestLlamaCpp(EngineContract):
         return LlamaPlan(STARTER, context=512, threads=1, batch_threads=1)
 
     @pytest.fixture
+    def in_parts(self, plan: LlamaPlan) -> LlamaPlan:
+        return replace(plan, batch=64)
+
+    @pytest.fixture
     def tooled(self) -> ChatRequest:
-        """It has not the wit to ask by itself."""
+        """Require a call, as the model is too small to call a tool by itself."""
         tool = Tool("clock", "The time", {"type": "object", "properties": {}})
         asked = ask("How late is it?", tools=(tool,), tool_choice="required", max_tokens=120)
         return replace(asked, parallel_tools=False)

@@ -1,4 +1,4 @@
-"""Grammars and schemas that are small to send and large to follow: each is bounded."""
+"""Grammars and schemas that are small to send and large to follow: each one is bounded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
 
 CPU_S = 3.0
-"""Seconds on this process's processor for a grammar and 40 tokens; a reply of the issue took 25."""
+"""Processor seconds of this process for a grammar and 40 tokens; the reported case took 25."""
 TOKENS = 40
 
 Schema = dict[str, Any]
@@ -33,7 +33,7 @@ def text(pattern: str, **more: Any) -> Schema:
 
 
 def tree(depth: int) -> Schema:
-    """Return a schema whose definitions each lead to the next one twice."""
+    """Return a schema in which each definition refers to the next one twice."""
     schema: Schema = {"$ref": "#/$defs/a0", "$defs": {f"a{depth}": {"type": "string"}}}
     for at in range(depth):
         both = [{"$ref": f"#/$defs/a{at + 1}"}, {"$ref": f"#/$defs/a{at + 1}"}]
@@ -126,7 +126,7 @@ FOLLOWED = (
 def model() -> Iterator[Model]:
     plan = LlamaPlan(STARTER, context=64, threads=1, batch_threads=1)
     model = open_model(load_native(), plan, lambda _: None, CancelToken())
-    opened(model.guides, Sampling(grammar='root ::= "a"'))  # starts what tries grammars
+    opened(model.guides, Sampling(grammar='root ::= "a"'))  # starts the process that tries grammars
     yield model
     model.close()
 
@@ -160,7 +160,7 @@ def test_an_answer_follows_it(load: Load, name: str) -> None:
 
 
 class Hasty(CancelToken):
-    """A token that is cancelled as soon as somebody listens."""
+    """A token that is cancelled as soon as a listener is added."""
 
     def on_cancel(self, listener: Callable[[], None]) -> Callable[[], None]:
         forget = super().on_cancel(listener)

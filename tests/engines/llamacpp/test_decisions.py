@@ -1,4 +1,4 @@
-"""The pure decisions: what the KV cache can keep, which turns leave, which seed is drawn."""
+"""Pure decisions: the reusable part of the KV cache, the turns to leave out, and the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at the devices from another process."""
+"""Listing the devices from another process."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def speaking(said: str, code: int = 0) -> tuple[str, ...]:
 
 
 def reading(file: Path) -> tuple[str, ...]:
-    """Return a command that says what a file says at the time."""
+    """Return a command that prints the current content of a file."""
     return (sys.executable, "-c", f"print(open({str(file)!r}).read())")
 
 
 def seen(devices: str) -> str:
-    """Return what the process says that saw these devices."""
+    """Return the output of a process that found these devices."""
     return f'{{"result": {devices}}}'
 
 

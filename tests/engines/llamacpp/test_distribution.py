@@ -1,7 +1,7 @@
-"""Drafting ahead changes no answer's probability: many seeds with and without drafts, compared.
+"""Drafting changes no answer's probability: many seeds with and without drafts are compared.
 
-The seeds of the two sides differ, so what is compared is the distribution and not the streams.
-Each comparison is a chi-squared test of two samples; together they raise a false alarm with a
+The two sides have different seeds, so the distributions are compared and not the streams. Each
+comparison is a chi-squared test of two samples; together they raise a false alarm with a
 probability below 1e-4. Wrong rules of acceptance fail the same test.
 """
 
@@ -30,10 +30,10 @@ Part = TypeVar("Part", int, str)
 
 SEEDS = 1500
 SEEDS_OF_A_GRAMMAR = 500
-"""Each of them parses it anew, which takes longer than all the rest."""
+"""Each of them parses the grammar anew, which takes longer than everything else."""
 LENGTH = 4
 ALARM = 1e-6
-"""Of all comparisons of one test together; there are fewer than 100 tests."""
+"""For all comparisons of a test together; there are fewer than 100 tests."""
 
 FREE = Sampling(temperature=0.8, top_k=0, top_p=1.0, min_p=0.0)
 PENALISED = Sampling(1.0, top_k=8, top_p=1.0, min_p=0.0, repeat_penalty=1.3)
@@ -55,7 +55,7 @@ CHAINS = {
 
 @pytest.fixture(scope="module")
 def seeded() -> Iterator[Seeded]:
-    # A prompt from outside of what the starter was trained on, so that it is unsure.
+    # A prompt outside the starter's training data, so that it is unsure.
     made = Seeded("d", LENGTH)
     yield made
     made.close()
@@ -64,7 +64,7 @@ def seeded() -> Iterator[Seeded]:
 def chi_squared(
     ours: Counter[tuple[Part, ...]], theirs: Counter[tuple[Part, ...]]
 ) -> tuple[float, int]:
-    """The statistic of two samples and its degrees of freedom; rare answers count as one."""
+    """Return the statistic of two samples and its degrees of freedom; rare answers count as one."""
     both = ours + theirs
     rare = {answer for answer, count in both.items() if count < 16}
     cells = [(ours[answer], theirs[answer]) for answer in both.keys() - rare]
@@ -76,7 +76,7 @@ def chi_squared(
 
 
 def probability(statistic: float, freedom: int) -> float:
-    """Of a chi-squared statistic at least so large, where the distributions are equal.
+    """Return the probability of a statistic of at least this size for equal distributions.
 
     Approximation of Wilson and Hilferty, "The distribution of chi-square", 1931.
     """
@@ -88,7 +88,7 @@ def probability(statistic: float, freedom: int) -> float:
 
 
 def difference(ours: Counter[tuple[Part, ...]], theirs: Counter[tuple[Part, ...]]) -> float:
-    """The least probability of all views of the answers, times their number."""
+    """Return the smallest probability over all views of the answers, times their number."""
     views = []
     for length in range(1, max(map(len, ours)) + 1):
         views.append((cut(ours, 0, length), cut(theirs, 0, length)))
@@ -97,7 +97,7 @@ def difference(ours: Counter[tuple[Part, ...]], theirs: Counter[tuple[Part, ...]
 
 
 def cut(answers: Counter[tuple[Part, ...]], start: int, end: int) -> Counter[tuple[Part, ...]]:
-    """How often each piece of the answers came."""
+    """Count how often each piece of the answers came."""
     pieces: Counter[tuple[Part, ...]] = Counter()
     for answer, count in answers.items():
         pieces[answer[start:end]] += count
@@ -105,7 +105,7 @@ def cut(answers: Counter[tuple[Part, ...]], start: int, end: int) -> Counter[tup
 
 
 def drafters(plain: Counter[Answer], unlikely: int) -> dict[str, Drafter]:
-    """Drafters that are mostly right, always wrong, and both in turn."""
+    """Return drafters that are mostly right, always wrong, and right and wrong in turn."""
     likeliest = {
         answer[:-1]: answer[-1:]
         for length in range(1, LENGTH + 1)
@@ -147,19 +147,19 @@ def test_drafts_leave_the_distribution_as_it_is(name: str, seeded: Seeded) -> No
 
 
 def second_chance(sampler: ChainSampler, context: Context, row: int, draft: int | None) -> int:
-    """A token that is not the draft is drawn anew, from all of them."""
+    """Draw a token again, from all of them, if it is not the draft."""
     token = sampler.draw(context, row)
     return token if draft is None or token == draft else sampler.draw(context, row)
 
 
 def trusting(sampler: ChainSampler, context: Context, row: int, draft: int | None) -> int:
-    """Every draft is kept."""
+    """Keep every draft."""
     token = sampler.draw(context, row)
     return token if draft is None else draft
 
 
 def telling_of_drafts(sampler: ChainSampler, context: Context, row: int, draft: int | None) -> int:
-    """The penalties hear of drafts that were not kept."""
+    """Report drafts to the penalties that were not kept."""
     token = sampler.draw(context, row)
     if draft not in {None, token}:
         sampler._api.llama_sampler_accept(sampler._chain, draft)
@@ -175,7 +175,7 @@ def test_a_wrong_rule_is_found_out(rule: Rule, seeded: Seeded) -> None:
 
 
 def test_a_penalty_that_hears_of_drafts_is_found_out(seeded: Seeded) -> None:
-    """The draft is the token that comes most often later on: refused, it must not be punished."""
+    """The draft is the most frequent later token: after a refusal it must not be penalised."""
     sampling = replace(PENALISED, repeat_penalty=2.0)
     plain = seeded.answers(sampling, range(SEEDS))
     later = Counter(token for answer in plain.elements() for token in answer[1:])
@@ -188,15 +188,15 @@ def test_a_penalty_that_hears_of_drafts_is_found_out(seeded: Seeded) -> None:
 def whole_answers(
     engine: Engine, sampling: Sampling, seeds: Iterable[int], mtp: MtpMode
 ) -> Counter[tuple[str, ...]]:
-    """How often each answer of the engine came, in the pieces that it came in."""
+    """Count how often each answer of the engine came, in the pieces in which it arrived."""
     found: Counter[tuple[str, ...]] = Counter()
     drafted = accepted = 0
     for seed in seeds:
         request = ask(
             "Hello",
-            "My",  # an answer to go on with, which the starter was never trained on
+            "My",  # an answer to continue, which is not in the starter's training data
             sampling=replace(sampling, seed=seed),
-            max_tokens=6,  # one from the prompt, then room for three drafts and one behind them
+            max_tokens=6,  # one from the prompt, then room for three drafts and one after them
             mtp=mtp,
             depth=3,
         )
@@ -210,7 +210,7 @@ def whole_answers(
 
 @pytest.fixture
 def paired(load: Load) -> Engine:
-    """The starter with its drafter."""
+    """Return the starter with its drafter."""
     return load(STARTER, context=256, drafter=STARTER.with_name("starter-mtp.gguf"))
 
 

@@ -1,4 +1,4 @@
-"""Vectors and ranks in this process: real llama.cpp on small models of random weights."""
+"""Vectors and ranks in this process: real llama.cpp on small models with random weights."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_texts_have_vectors_of_length_one(
     assert all(math.hypot(*vector) == pytest.approx(1.0) for vector in found.vectors)
     tokens = [engine.tokenize(text, CancelToken()) for text in TEXTS]
     assert found.tokens == sum(map(len, tokens))
-    # The same alone as beside others, and as its tokens.
+    # The same alone, beside others, and given as tokens.
     for text, its, vector in zip(TEXTS, tokens, found.vectors, strict=True):
         assert embedded(engine, text)[0] == pytest.approx(vector, abs=1e-3)
         assert embedded(engine, its)[0] == pytest.approx(vector, abs=1e-3)

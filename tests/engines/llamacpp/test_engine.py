@@ -1,4 +1,4 @@
-"""What is particular to llama.cpp: its text, its KV cache, its memory, its threads."""
+"""Behaviour that is particular to llama.cpp: its text, its KV cache, its memory, its threads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def evaluated_by(events: list[Event]) -> int:
 
 
 def raw_bytes(engine: LlamaCppEngine) -> bytes:
-    """The bytes of the last answer's tokens, as the KV cache has them."""
+    """Return the bytes of the last answer's tokens, from the KV cache."""
     loaded = engine.chat_model
     return b"".join(loaded.model.vocabulary.piece(token) for token in loaded.slots[0].cache.tokens)
 
@@ -103,7 +103,7 @@ def test_a_warm_cache_answers_as_a_cold_one(load: Load) -> None:
 
 
 def test_an_edited_early_message_answers_as_a_cold_cache(load: Load) -> None:
-    """The cut lies before the sliding window: its keys are gone, and all is evaluated again."""
+    """The cut lies before the sliding window, whose keys are gone: all is evaluated again."""
     warm, cold = load(batch=64), load(batch=64)
     long = "Tell me all about Hearth and where it keeps its chats. " * 30
     run(warm, ask("What is Hearth?", "An app.", long))
@@ -125,7 +125,7 @@ def test_without_a_window_an_edit_keeps_what_is_before_it(load: Load, random_lla
 def test_an_aborted_prompt_does_no_harm(
     load: Load, model: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a recurrent state too, which an abort leaves half changed."""
+    """A recurrent state is included, which an abort leaves half changed."""
     engine = load(request.getfixturevalue(model), batch=32, kept_bytes=0)
     question = ask("Tell me all about Hearth and where it keeps its chats. " * 12)
     expected = answer(engine, question)
@@ -164,7 +164,7 @@ def test_the_cache_knows_the_part_of_a_batch_that_was_done(load: Load, random_ll
 def test_a_cancel_interrupts_the_evaluation_of_a_long_prompt(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One call of the library evaluates the whole prompt, and comes back in the middle."""
+    """One call of the library evaluates the whole prompt, and returns in the middle."""
     size = Size(layers=8, width=512, heads=8, kv_heads=8, inner=2048)
     engine = load(write_random_llama(tmp_path / "slow.gguf", size), context=2048, batch=2048)
     cancel, inside = CancelToken(), threading.Event()
@@ -197,7 +197,7 @@ def test_the_answer_ends_when_the_context_is_full(load: Load, random_llama: Path
 
 
 def test_while_turns_leave_the_cache_stays_of_use(load: Load) -> None:
-    """The cut moves in strides: most turns evaluate little although the context is full."""
+    """The cut moves in strides, so most turns evaluate little although the context is full."""
     engine = load(context=256)
     turns: list[str] = []
     left_out, evaluated = [], []
@@ -271,7 +271,7 @@ def test_there_has_to_be_a_message(load: Load) -> None:
 
 
 def words_worth(engine: LlamaCppEngine, tokens: int) -> str:
-    """A text of at least as many tokens, and hardly more."""
+    """Return a text of at least this many tokens, and hardly more."""
     loaded = engine.chat_model
     text = ""
     while len(loaded.model.vocabulary.tokenise(text)) < tokens:
@@ -338,7 +338,7 @@ def test_closing_gives_the_memory_back(tmp_path: Path) -> None:
     engine, process = LlamaCppEngine(), psutil.Process()
     plan = LlamaPlan(model, 2048, 1, 1, mmap=False)
     held, kept = [], []
-    release_freed_memory()  # what earlier tests have freed
+    release_freed_memory()  # memory that earlier tests have freed
     for _ in range(4):
         before = process.memory_info().rss
         engine.load(plan, lambda _: None, CancelToken())

@@ -1,4 +1,4 @@
-"""What does not load on a graphics card is loaded on the processor, and that is said."""
+"""A model that does not load on a graphics card is loaded on the processor, with a notice."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TestModules:
         assert card_of(Path(file)) == card
 
     def test_those_for_processors_may_have_a_dot_in_their_names(self, tmp_path: Path) -> None:
-        """As llama.cpp's for ARM have."""
+        """The modules of llama.cpp for ARM have one."""
         real = modules_in(load_native().folder).processor
         assert real is not None
         copy = tmp_path / "libggml-cpu-armv8.2_1.so"

@@ -1,4 +1,4 @@
-"""How few tokens a text can have: never more than it has, and found long before it is tokenised."""
+"""The lower bound on the tokens of a text: never too high, and far faster than tokenising."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from tests.support.made_gguf import STARTER
 
 WORDS = 3_000_000
 SOON_S = 3.0
-"""Tokenising so many words takes more than ten seconds; rendering them and counting, one."""
+"""Tokenising this many words takes more than ten seconds; rendering and counting takes one."""
 
 
 def samples(vocabulary: Vocabulary) -> Iterator[str]:
-    """Texts that are hard to bound: of long tokens, of blanks of all kinds, of markers."""
+    """Yield texts that are hard to bound: of long tokens, of blanks of all kinds, of markers."""
     rolled = random.Random(7)
     pieces = sorted(
         (vocabulary.display_bytes(it).decode(errors="replace") for it in range(vocabulary.size)),

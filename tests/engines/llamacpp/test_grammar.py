@@ -1,4 +1,4 @@
-"""Grammars: what is read, what is refused and where, and what llama.cpp may not be given."""
+"""Grammars: which are read, which are refused and where, and which llama.cpp must not get."""
 
 from __future__ import annotations
 

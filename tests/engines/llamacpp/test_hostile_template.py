@@ -1,4 +1,4 @@
-"""A model whose chat template is like any other until it meets a word in the conversation."""
+"""A model with a chat template that is harmless until it meets a word in the chat."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def engine(tmp_path: Path) -> Iterator[LlamaCppEngine]:
     assert not template_processes(), "the template's process ends with its model"
 
 
+@pytest.mark.exhaustive
 def test_the_answer_fails_with_a_reason_and_the_next_one_comes(engine: LlamaCppEngine) -> None:
     with pytest.raises(TemplateFailed, match="seconds"):
         run(engine, ask("EVIL"))

@@ -1,4 +1,4 @@
-"""JSON schemas as grammars: what follows one is judged by a validator that is not ours."""
+"""JSON schemas as grammars; an independent validator judges the results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Dog(BaseModel):
 
 
 class Visit(BaseModel):
-    """Made of what pydantic has."""
+    """A model that uses many of pydantic's features."""
 
     name: str = Field(min_length=1, max_length=20)
     when: datetime
@@ -584,7 +584,7 @@ def answer(engine: LlamaCppEngine, schema: Schema, seed: int) -> str:
 
 
 def _shortened(schema: Schema) -> Schema:
-    """Give strings without a length one, as a small model at this heat does not end them."""
+    """Limit strings without a length, as a small model does not end them at this temperature."""
     if schema.get("type") == "string" and "maxLength" not in schema and "format" not in schema:
         return schema | {"maxLength": 20}
     if "properties" in schema:

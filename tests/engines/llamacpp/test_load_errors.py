@@ -1,4 +1,4 @@
-"""Files and plans that cannot be loaded: each has an error of its own, and does no harm."""
+"""Files and plans that cannot be loaded: each has its own error, and does no harm."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 
 
 def refused(plan: LlamaPlan) -> EngineError:
-    """The error of a load; the engine works as before after it."""
+    """Return the error of a load, after which the engine works as before."""
     engine = LlamaCppEngine()
     with pytest.raises(EngineError) as caught:
         engine.load(plan, lambda _: None, CancelToken())

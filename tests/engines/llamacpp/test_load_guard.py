@@ -1,4 +1,4 @@
-"""What has to stay in memory, and what can leave it again."""
+"""The memory of a load that has to stay, and the memory that can be released again."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_is_to_be_loaded_anyway_is_not_refused(
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory like this")
 @pytest.mark.parametrize("room", [300, 1500])
 def test_memory_that_really_runs_out_ends_in_an_error(room: int) -> None:
-    """A load that was wanted anyway, of a KV cache of 0.5 GB, with `room` MB for the process."""
+    """The load was forced; it has a KV cache of 0.5 GB, and the process has `room` MB."""
     text = (
         "import resource, sys\n"
         "from pathlib import Path\n"

@@ -1,4 +1,4 @@
-"""The made models are what tests of drafting need: they load, they draft, and mostly rightly."""
+"""The made models fit the tests of drafting: they load, they draft, and are mostly right."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
 
 
 class Running:
-    """A made model with its drafter, driven one token at a time."""
+    """A made model with its drafter, evaluated one token at a time."""
 
     def __init__(self, native: Native, pair: Pair, stack: ExitStack) -> None:
         self.api = native.api
@@ -78,7 +78,7 @@ class Running:
         return context
 
     def evaluate(self, context: Any, token: int, position: int, state: Floats | None = None) -> int:
-        """The likeliest token after `token`."""
+        """Return the likeliest token after `token`."""
         int32, pointer = ctypes.c_int32, ctypes.POINTER(ctypes.c_int32)
         floats = None if state is None else state.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
         sequences = (pointer * 1)(ctypes.cast((int32 * 1)(0), pointer))
@@ -98,9 +98,11 @@ class Running:
         return int(values.argmax())
 
     def run(self, *, head: int = 0, forget: bool = False) -> tuple[list[int], float]:
-        """What the model writes, and the share of tokens that the drafter guessed.
+        """Return the tokens that the model writes, and the share that the drafter guessed.
 
-        forget: give the drafter no hidden states.
+        Args:
+            head: The head that drafts.
+            forget: True to give the drafter no hidden states.
         """
         self.extra.llama_set_nextn_layer_offset(self.draft, head)
         written = [self.evaluate(self.target, 100, 0)]

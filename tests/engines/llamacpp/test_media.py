@@ -48,20 +48,22 @@ from tests.support.paths import ROOT
 from tests.support.suite import sampled
 
 PROGRAM: Final = ROOT / ".cache/bench/llama-server/build/bin" / f"llama-mtmd-cli{setup.EXE}"
-"""Where tests/bench/build_server.py builds llama.cpp's own program for pictures and sounds."""
+"""The place where tests/bench/build_server.py builds llama.cpp's program for media."""
 
 _TRIES: Final = 4
 
 QUESTION: Final = "What is it?"
 
 TIE: Final = 0.02
-"""Tokens whose logarithms of probabilities are closer may change places: a batch of several answers
-is summed in another order, which was seen to change them by 0.003."""
+"""Tokens whose log probabilities are closer may change places.
+
+A batch of several answers is summed in another order, which was seen to change them by 0.003.
+"""
 
 
 @dataclass(frozen=True)
 class Senses:
-    """A model and its projector; what it takes, as files."""
+    """A model, its projector, and files that it takes."""
 
     model: Path
     projector: Path
@@ -70,7 +72,7 @@ class Senses:
 
 @pytest.fixture(scope="session")
 def senses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Senses]:
-    """Models that see, and hear; the positions of a Qwen have parts, a Gemma sees at one glance."""
+    """Return models that see or hear: Qwen positions have parts, Gemma reads a picture at once."""
     folder = tmp_path_factory.mktemp("senses")
     pictures = tuple(folder / f"{name}.png" for name in ("one", "other"))
     for number, picture in enumerate(pictures):
@@ -103,7 +105,10 @@ Sense = Callable[..., LlamaCppEngine]
 
 @pytest.fixture
 def sense(load: Load, senses: dict[str, Senses]) -> Sense:
-    """Loads one of them by its name: `sense("qwen3vl", parallel=2)`."""
+    """Return a function that loads one of them by its name.
+
+    sense("qwen3vl", parallel=2)
+    """
 
     def make(name: str, **plan: object) -> LlamaCppEngine:
         its = senses[name]
@@ -119,7 +124,7 @@ def medium_of(data: bytes | Path, at: int = 0) -> Medium:
 
 
 def shown(*media: Medium | Path, text: str = QUESTION, **options: object) -> ChatRequest:
-    """A question with pictures or sounds."""
+    """Return a question with pictures or sounds."""
     given = tuple(it if isinstance(it, Medium) else medium_of(it) for it in media)
     message = replace(ask(text).messages[0], media=given)
     return replace(ask(text, max_tokens=12), messages=(message,), **options)  # type: ignore[arg-type]
@@ -131,28 +136,28 @@ def evaluated(events: list[Event]) -> int:
 
 
 def cells_of(engine: LlamaCppEngine, medium: Medium) -> int:
-    """The tokens that a medium takes, with the markers around it."""
+    """Return the number of tokens of a medium, including the markers around it."""
     assert engine.chat_model.projector is not None
     return len(engine.chat_model.projector.tokens(medium))
 
 
 def asked_more(asked: ChatRequest, said: str) -> ChatRequest:
-    """The same chat one turn later."""
+    """Return the same chat one turn later."""
     more = (Message("assistant", said), Message("user", "Go on."))
     return replace(asked, messages=(*asked.messages, *more))
 
 
 def end_of_medium(engine: LlamaCppEngine, asked: ChatRequest) -> int:
-    """The tokens of a prompt up to the end of its first medium."""
+    """Return the number of tokens of a prompt up to the end of its first medium."""
     first = engine.chat_model.prompter.write(asked).media[0]
     return first.start + cells_of(engine, first.medium)
 
 
 def by_the_program(its: Senses, *media: Path, text: str = QUESTION) -> str:
-    """The greedy answer of llama-mtmd-cli.
+    """Return the greedy answer of llama-mtmd-cli.
 
-    A thread of it writes what it says, and does not always come to the end of that before the
-    program does. So it is the longest of several.
+    One of its threads prints the answer, and does not always finish before the program ends, so
+    this is the longest of several runs.
     """
     command = [
         str(PROGRAM), "-m", str(its.model), "--mmproj", str(its.projector), "--jinja",
@@ -168,12 +173,12 @@ def by_the_program(its: Senses, *media: Path, text: str = QUESTION) -> str:
 
 
 def drawn(events: list[Event]) -> list[TokenLogprob]:
-    """The tokens of an answer that was asked for with their probabilities."""
+    """Return the tokens of an answer that was requested with their probabilities."""
     return [token for it in events if isinstance(it, TextDelta) for token in it.logprobs]
 
 
 def assert_same_but_for_ties(tokens: list[TokenLogprob], expected: list[TokenLogprob]) -> None:
-    """Two answers have the same tokens, up to the first that could as well have been another."""
+    """Check that two answers have the same tokens, up to the first tie."""
     for token, other in zip(tokens, expected, strict=False):
         if token.token != other.token:
             first, second = other.likeliest
@@ -481,7 +486,7 @@ KINDS: Final = (
 def test_a_projector_that_fails_costs_the_pictures_and_not_the_chat(
     senses: dict[str, Senses], tmp_path: Path, kind: str
 ) -> None:
-    """It is tried in another process first: some of these end the one that opens them."""
+    """It is tried in another process first: some of these end the process that opens them."""
     its = senses["qwen3vl"]
     projector = damaged(tmp_path, senses)[kind]
     engine = LlamaCppEngine(probe=Probe())

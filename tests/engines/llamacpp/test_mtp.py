@@ -1,12 +1,14 @@
-"""Answers with drafts leave everything as answers without would, and say what they did."""
+"""Answers with drafts leave everything as answers without them, and report their drafts."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partialmethod
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +19,10 @@ from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
+from engines.llamacpp.speculative import calibration
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.draft_context import BlockContext, LayerRows
+from engines.llamacpp.speculative.draft_context import BlockContext, GuessContext, LayerRows
 from engines.types import (
     ChatRequest,
     Done,
@@ -51,7 +54,7 @@ NEXT = "And who can read them?"
 
 
 def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
-    """The events up to the given piece of text; then the user goes away."""
+    """Return the events up to this piece of text; then the user leaves."""
     events: list[Event] = []
     answering = engine.chat(request, CancelToken())
     for event in answering:
@@ -63,7 +66,7 @@ def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list
 
 
 def at_a_stop_string(engine: LlamaCppEngine, request: ChatRequest) -> list[Event]:
-    """The string is from the middle of the answer."""
+    """Return an answer that ends at a string from its own middle."""
     whole = text_of(run(engine, plain(request)))
     engine.chat_model.slots[0].cache.clear()
     return run(engine, replace(request, stop=(whole[len(whole) // 2 :][:4],)))
@@ -144,7 +147,7 @@ def test_what_another_drafter_kept_is_not_taken(
 def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
     load: Load, pairs: dict[str, Pair]
 ) -> None:
-    """Its context changes with the switch; what it holds goes along."""
+    """Its context changes with the switch, and its tokens move along."""
     engine = load(pairs["head"].model, draft_max=3)
     loaded = engine.chat_model
     history, kept, rooms = QUESTION.messages, [], []
@@ -161,7 +164,7 @@ def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
 
 
 def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> None:
-    """What a head missed meanwhile must not make it guess nonsense for ever after."""
+    """Tokens that a head missed meanwhile must not spoil its guesses for ever."""
     run(engine, plain(QUESTION))
     other = ask("How do I delete a chat?", max_tokens=96)
     run(engine, plain(other))
@@ -231,7 +234,7 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     assert guessing is not None
     memory, api = guessing.context.memory, engine.chat_model.native.api
     begins = int(api.llama_memory_seq_pos_min(memory, 0))
-    # Of a sliding layer only what it still looks at is put away.
+    # Only the part of a sliding layer that it still uses is put away.
     assert begins == 0 or kind == "dflash"
 
 
@@ -262,7 +265,7 @@ def test_a_fixed_depth_is_kept(engine: LlamaCppEngine) -> None:
 
 
 def test_text_of_the_prompt_is_copied(load: Load, random_llama: Path) -> None:
-    """A model without MTP that repeats itself drafts from what stands before."""
+    """A model without MTP that repeats itself drafts from its earlier text."""
     engine = load(random_llama)
     request = ask("Repeat. Repeat. Repeat.", max_tokens=96)
     without = run(engine, plain(request))
@@ -339,7 +342,7 @@ def test_branches_other_chats_and_a_new_start_find_a_marked_state_as_it_was(
 def test_a_cancel_within_a_trial_leaves_the_marked_state(
     load: Load, pairs: dict[str, Pair], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """llama.cpp ends the evaluation half done; what was evaluated before is not lost."""
+    """llama.cpp ends the evaluation halfway; the tokens evaluated before are not lost."""
     engine = load(pairs[kind].model, drafter=pairs[kind].drafter)
     loaded = engine.chat_model
     whole = text_of(run(engine, plain(QUESTION)))
@@ -393,8 +396,9 @@ def test_costs_are_measured(
     step: float,
     times: int,
 ) -> None:
-    """Once for each number of threads, and kept; a hopeless curve is never believed at once, and
-    never for good.
+    """They are measured once for each number of threads, and stored.
+
+    A hopeless curve is never trusted at once, and never for good.
     """
     measured: list[Costs] = []
 
@@ -412,12 +416,27 @@ def test_costs_are_measured(
     assert len(measured) == times
 
 
-def test_a_measurement_finds_that_more_tokens_take_longer(load: Load) -> None:
+def test_a_measurement_counts_the_tokens_that_are_evaluated(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock on which each call takes one unit, and each of its tokens another."""
+    now = 0.0
+    for kind in (Context, GuessContext):
+
+        def evaluate(
+            context: Any, tokens: Sequence[int], start: int, *, outputs: int, real: Any
+        ) -> int:
+            nonlocal now
+            now += 0.001 * (1 + len(tokens))
+            return int(real(context, tokens, start, outputs=outputs))
+
+        monkeypatch.setattr(kind, "evaluate", partialmethod(evaluate, real=kind.evaluate))
+    monkeypatch.setattr(calibration, "perf_counter", lambda: now)
     engine = load(STARTER, drafter=STARTER_DRAFTER)
     assert engine.chat_model.slots[0].speculation is not None
     costs = engine.chat_model.slots[0].speculation.costs
-    assert costs.ratio(8) > costs.ratio(1) > 1
-    assert costs.draft > 0
+    assert [costs.ratio(k) for k in (1, 3, 7)] == pytest.approx([1.5, 2.5, 4.5])
+    assert costs.draft == pytest.approx(1.0)
 
 
 def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:
@@ -433,7 +452,7 @@ def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:
 
 
 def test_sampling_draws_one_number_for_each_token(load: Load) -> None:
-    """With one seed the stream of a model without near-ties is that of plain decoding."""
+    """With one seed the tokens of a model without near-ties are those of plain decoding."""
     engine = load(STARTER, drafter=STARTER_DRAFTER)
     warm = replace(QUESTION, sampling=Sampling(temperature=0.5, seed=11), max_tokens=48)
     assert text_of(run(engine, plain(warm))) == text_of(run(engine, drafting(warm, 3)))

@@ -1,4 +1,4 @@
-"""Drafts where something goes wrong, or is as small as can be: nothing crashes, leaks or stays."""
+"""Drafts when something fails or is as small as possible: nothing crashes, leaks or stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where llama.cpp would end the process, Hearth stops first. Cases run in other processes.
+"""Hearth stops before llama.cpp would end the process. The cases run in other processes.
 
 Elsewhere: a full context and a cancelled batch (test_engine), an empty prompt and a vocabulary with
 holes (test_vocabulary), grammars (test_grammar), pairs (test_pairing), files (tests/faults).
@@ -53,7 +53,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def survives(model: Path, text: str) -> str:
-    """What a process prints that loads `model` and does what `text` says, and does not end."""
+    """Return the output of a process that loads `model` and runs `text`, and does not crash."""
     child = ended(model, text)
     assert child.returncode == 0, child.stderr
     return child.stdout.strip()
@@ -120,7 +120,7 @@ def test_every_sampling_draws_some_token(small: Path) -> None:
 def test_weights_that_are_no_numbers_still_draw_tokens(
     small: Path, tmp_path: Path, value: str
 ) -> None:
-    """Large files are not read for them (see `probe_child.CHECKED_BYTES`)."""
+    """Large files are not checked for this (see `probe_child.CHECKED_BYTES`)."""
     import numpy as np
 
     parts = take_apart(small.read_bytes())
@@ -178,7 +178,7 @@ def test_plans_at_their_limits_load_or_are_refused(small: Path) -> None:
 def test_only_models_that_feed_drafters_tell_what_goes_into_their_layers(
     name: str, tmp_path: Path
 ) -> None:
-    """Of any other it must not be asked."""
+    """Any other model must not be asked for them."""
     text = (
         "context.expose_layers((0, 1))\n"
         "assert context.evaluate([1, 2], 0, outputs=1) == 0\n"

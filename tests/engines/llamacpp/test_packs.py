@@ -1,4 +1,4 @@
-"""Packs: what is loaded of them, and what is refused with a sentence."""
+"""Packs: which ones are loaded, and which are refused with a sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULE = "libggml-vulkan.so"
 
 
 def pack(folder: Path, content: bytes = b"compiled", **differs: Any) -> Path:
-    """A pack as installers/native/build.py makes it, but for its module's content."""
+    """Make a pack as installers/native/build.py does, with other content in its module."""
     place = folder / "vulkan"
     place.mkdir(parents=True)
     (place / MODULE).write_bytes(content)
@@ -123,7 +123,7 @@ print({line.split(maxsplit=5)[5] for line in maps.splitlines() if "ggml-vulkan" 
 def test_a_real_module_is_loaded_into_the_library_it_was_made_for(
     also_beside: bool, tmp_path: Path
 ) -> None:
-    """Into the one of the portable wheel, whose own Vulkan module it goes before."""
+    """The library is that of the portable wheel, whose own Vulkan module it overrides."""
     unpacked = unpack_wheel(tmp_path / "wheel")
     beside = unpacked / "llama_cpp" / "lib" / MODULE
     packs = tmp_path / "packs"

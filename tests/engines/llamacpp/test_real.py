@@ -1,4 +1,4 @@
-"""On a model that was trained: what a made one cannot show."""
+"""A trained model, for tests that a made one cannot pass."""
 
 from __future__ import annotations
 
@@ -33,13 +33,18 @@ pytestmark = [pytest.mark.smollm2, pytest.mark.timeout(300)]
 
 CONTEXT: Final = 1024
 SERVER: Final = ROOT / ".cache/bench/llama-server/build/bin" / f"llama-server{setup.EXE}"
-"""Where tests/bench/build_server.py builds it."""
+"""The place where tests/bench/build_server.py builds it."""
 IN_PARTS: Final = 256
-"""Tokens in the KV cache from which on several threads share the attention of a single row, which
-adds it up in another order than rows that are evaluated together. One thread has one order."""
+"""The number of tokens from which threads share the attention of a single row.
+
+They add it up in another order than rows that are evaluated together. One thread has one order.
+"""
 TIE: Final = 0.2
-"""How far, in standard deviations of the logits, the two likeliest tokens may be apart where that
-order decides between them: it moved them by up to 0.16 in 104 rows of code and prose."""
+"""The largest distance of two tokens that this order may decide between.
+
+It is measured in standard deviations of the logits. The order moved them by up to 0.16 in 104 rows
+of code and prose.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +66,7 @@ def asked(kind: str, tokens: int | None, mode: MtpMode = "off") -> ChatRequest:
 
 
 def afresh(engine: LlamaCppEngine, request: ChatRequest) -> tuple[list[int], list[int], str]:
-    """The tokens of the prompt, those of the answer that were evaluated, and its text."""
+    """Return the tokens of the prompt, the evaluated tokens of the answer, and its text."""
     cache = engine.chat_model.slots[0].cache
     cache.clear()
     prompt = engine.chat_model.prompter.write(request).tokens
@@ -125,7 +130,7 @@ def shortened(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_a_smaller_model_drafts_changes_no_token(
     smollm2: Path, shortened: Path, depth: int
 ) -> None:
-    """It is the model itself without some layers, so that it is often wrong, and often right."""
+    """The drafter is the model without some layers, so it is often wrong and often right."""
     plan = replace(plan_of(smollm2), drafter=shortened)
     with closing(LlamaCppEngine(probe=Probe())) as engine:
         engine.load(plan, lambda _: None, CancelToken())
@@ -215,7 +220,7 @@ def test_a_chat_goes_on_in_a_new_process_as_in_the_old_one(smollm2: Path, tmp_pa
 
 
 def talk(model: Path, states: Path, said: object, questions: list[str]) -> dict[str, Any]:
-    """A part of a chat in a process of its own."""
+    """Run a part of a chat in a separate process."""
     words = [model, states, json.dumps([said, questions])]
     command = [sys.executable, "-m", "tests.support.talk", *map(str, words)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Greedy answers with drafts have the tokens of answers without, whatever drafts them."""
+"""Greedy answers with drafts have the tokens of answers without, with any drafter."""
 
 from __future__ import annotations
 
@@ -38,19 +38,22 @@ STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 EXAMINATION = STARTER.parent / "make" / "examination.toml"
 TOKENS = 64
 TIE = 0.02
-"""Rows of a batch and single rows are summed in another order: logits differ by about this much,
-in units of their standard deviation, and may change places."""
+"""The difference that the order of summing makes, in standard deviations of the logits.
+
+Rows of a batch and single rows are summed in another order, so two tokens this close may change
+places.
+"""
 PROMPTS = 32
-"""How many prompts a case tries at most without `--all`; a broken rollback shows in 16."""
+"""The most prompts that a case tries without `--all`; a broken rollback shows within 16."""
 WRITTEN_ANEW = 8
-"""Answers without drafts, the first of each case, though another case has asked the same model."""
+"""The first answers of each case are written again without drafts, even if they are known."""
 
 Files = tuple[Path, Path | None]
 
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisation], Files]:
-    """Model and drafter of a family in a quantisation; the starter's and made ones."""
+    """Return a function for the model and the drafter of a family in a quantisation."""
     folder = tmp_path_factory.mktemp("pairs")
     made: dict[str, Files] = {}
 
@@ -101,7 +104,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisati
 
 @pytest.fixture(scope="session")
 def known() -> dict[tuple[str, tuple[int, ...]], list[int]]:
-    """The tokens without drafts, by the model's content and the prompt."""
+    """Return the tokens without drafts, by the content of the model and the prompt."""
     return {}
 
 
@@ -109,10 +112,10 @@ def known() -> dict[tuple[str, tuple[int, ...]], list[int]]:
 def once(
     monkeypatch: pytest.MonkeyPatch, known: dict[tuple[str, tuple[int, ...]], list[int]]
 ) -> None:
-    """Write each answer without drafts once for a model, whatever drafts for it beside.
+    """Write each answer without drafts only once per model, for all drafters.
 
-    The first ones of each case are written anew, and have to be the same. So is one that a check
-    asks for again: it wants its logits.
+    The first ones of each case are written again, and have to be the same. So is an answer that a
+    check repeats, as it needs the logits.
     """
     write, asked = compare.write_answer, list[Prompt]()
 
@@ -145,13 +148,13 @@ def digest(model: Path) -> str:
 
 
 def questions() -> list[str]:
-    """What somebody asked who had not seen what the starter was trained on."""
+    """Return questions by a person who had not seen the starter's training data."""
     asked = tomllib.loads(EXAMINATION.read_text(encoding="utf-8"))["questions"]
     return [question for group in asked.values() for question in group]
 
 
 def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
-    """One answer for each of `count` prompts, at all depths in turn."""
+    """Check one answer for each of `count` prompts, at all depths in turn."""
     engine = load(pair[0], drafter=pair[1], kept_bytes=0)
     found = []
     for question, depth in zip(
@@ -162,7 +165,7 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
     return found
 
 
-# How a family goes back is tried at length; another quantisation differs in its sums alone.
+# The rollback of each family is tried at length; other quantisations only change the sums.
 CASES = [
     *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
     *product(["next", "mamba"], [("F16", 1000), ("Q8_0", 50)]),
@@ -202,7 +205,7 @@ def test_a_broken_rollback_is_found(
     family: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The check can fail: drafts that were rejected stay in the KV cache here."""
+    """The check can fail: here rejected drafts stay in the KV cache."""
 
     def forget_only(cache: KvCache, length: int) -> list[int]:
         del cache.tokens[length:]

@@ -112,7 +112,7 @@ def test_a_grammar_that_cannot_be_followed_ends_in_an_error(load: Load, mtp: str
     engine = load(drafter=STARTER.with_name("starter-mtp.gguf"))
     question = ask("What is Hearth?", mtp=mtp, depth=3)
     before = text_of(run(engine, question))
-    # The beginning is what the model says anyway, so that drafts are kept.
+    # The beginning is what the model writes anyway, so that drafts are kept.
     ways = [f"way-{at}" for at in range(1500)]
     rules = [f'{it} ::= "{it}" {it} | "x"' for it in ways]
     begins = f'root ::= "{before[:30]}" ({" | ".join(ways)})'.replace("\n", "\\n")

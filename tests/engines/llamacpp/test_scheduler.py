@@ -1,4 +1,4 @@
-"""Several answers in one context: the same texts, fair steps, and none that ends another's."""
+"""Several answers in one context: the same texts, fair steps, and no effect on one another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Evaluate = Callable[[Context, Sequence[BatchPart]], int]
 
 
 def at_once(engine: LlamaCppEngine, requests: Sequence[ChatRequest]) -> list[list[Event]]:
-    """The events of answers that are written side by side, each read by a thread of its own."""
+    """Return the events of simultaneous answers, each read by its own thread."""
     begin = threading.Barrier(len(requests))
 
     def read(request: ChatRequest) -> list[Event]:
@@ -52,7 +52,7 @@ def one_by_one(engine: LlamaCppEngine, requests: Sequence[ChatRequest]) -> list[
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[BatchPart]]:
-    """What each evaluation had, in their order."""
+    """Record the parts of each evaluation, in order."""
     seen: list[Sequence[BatchPart]] = []
     evaluate = Context.evaluate_parts
 
@@ -66,7 +66,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[BatchPart]]:
 
 @pytest.fixture(scope="session")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose steps take much longer than it takes to read their tokens."""
+    """Return a model whose steps take much longer than reading their tokens."""
     size = Size(layers=8, width=512, heads=8, kv_heads=8, inner=2048)
     return write_random_llama(tmp_path_factory.mktemp("slow") / "slow.gguf", size)
 
@@ -91,19 +91,19 @@ def test_answers_side_by_side_have_the_texts_they_have_alone(
 
 
 def test_drafts_of_each_sequence_are_its_own(load: Load, pair: Pair) -> None:
-    """Whatever drafts, what is accepted is what the model would have written alone."""
+    """With any drafter, the accepted drafts are tokens that the model would have written alone."""
     engine = load(pair.model, drafter=pair.drafter, context=512, parallel=3)
     requests = [drafting(ask(question, max_tokens=24), 3) for question in QUESTIONS[:3]]
     together = at_once(engine, requests)
     loaded = engine.chat_model
     for slot in loaded.slots:
-        # The tokens that each was left with go on as they do in a cache that never had others.
+        # The tokens that stay in each continue as in a cache that never had others.
         tokens = list(slot.cache.tokens)
         api, memory = loaded.native.api, loaded.context.memory
         assert api.llama_memory_seq_pos_max(memory, slot.cache.sequence) == len(tokens) - 1
     again = one_by_one(engine, requests)
     same = sum(text_of(one) == text_of(two) for one, two in zip(together, again, strict=True))
-    # Of models of random weights, one may part at a tie: batches are summed in another order.
+    # With random weights, one may differ at a tie: batches are summed in another order.
     assert same >= (3 if pair.model == STARTER else 2)
 
 
@@ -252,7 +252,7 @@ def test_a_cancel_while_a_prompt_waits_ends_it_within_one_slice(
 
 
 def failing_for(sequence: int, result: int, evaluate: Evaluate) -> Evaluate:
-    """An evaluation that fails whenever it has something of one sequence."""
+    """Return an evaluation that fails whenever it has a part of one sequence."""
 
     def evaluated(context: Context, parts: Sequence[BatchPart]) -> int:
         if any(part.sequence == sequence for part in parts):
@@ -358,7 +358,7 @@ def test_the_chats_of_all_sequences_go_on_after_a_restart(load: Load, tmp_path: 
 
 
 def test_each_chat_finds_its_own_sequence_again(load: Load) -> None:
-    """Two chats in turn keep what was evaluated of both; nothing is copied, or read again."""
+    """Two chats in turn keep everything evaluated of both; nothing is copied or read again."""
     engine = load(parallel=2, kept_bytes=0)
     chats = {"one": [QUESTIONS[0]], "two": [QUESTIONS[1]]}
     for turn in range(3):
@@ -400,7 +400,7 @@ def test_nothing_is_kept_for_the_drafter_of_a_slot_in_which_nothing_is_written(
 
 
 def test_rows_are_those_of_the_sequence_that_asks(load: Load) -> None:
-    """Two sequences in one evaluation draw what each draws alone."""
+    """Two sequences in one evaluation draw the same as each alone."""
     engine = load(parallel=2)
     loaded = engine.chat_model
     texts = [loaded.model.vocabulary.tokenise(question) for question in QUESTIONS[:2]]

@@ -31,7 +31,7 @@ DIGITS = 'root ::= [0-9]+ "."'
 
 @dataclass(frozen=True)
 class Made:
-    """Models whose template thinks; all but the thinker think without end."""
+    """Models whose template thinks; all except the thinker think without end."""
 
     thinker: Path
     qwen: Path
@@ -133,7 +133,7 @@ def test_a_grammar_holds_for_the_answer_and_not_for_the_reasoning(thinker: Llama
 
 
 def test_before_a_grammar_a_model_cannot_forget_to_think(load: Load, tmp_path: Path) -> None:
-    """One of random weights never writes the marker by itself."""
+    """A model with random weights never writes the marker by itself."""
     engine = load(write_random_llama(tmp_path / "r.gguf", tokenizer=thinking_tokens().values))
     asked = replace(THINKING, sampling=Sampling(0.0, grammar=DIGITS), thinking_budget=5)
     events = run(engine, asked)
@@ -173,7 +173,7 @@ def second_turn(first: ChatRequest, events: list[Event]) -> ChatRequest:
 def test_a_second_turn_evaluates_only_what_the_first_did_not_end_with(
     load: Load, made: Made, kind: str, thinking: bool
 ) -> None:
-    """A model with a state that cannot be cut, and one with a window, have a checkpoint there."""
+    """A model with a state that cannot be cut, or with a window, has a checkpoint there."""
     path = made.gemma[0] if kind == "gemma" else getattr(made, kind)
     engine = load(path, context=1024)
     long = "Tell me of the hearth, of warm windows and of what it keeps. " * 6

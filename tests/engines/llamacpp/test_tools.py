@@ -1,4 +1,4 @@
-"""A model in this process asks for a tool."""
+"""Tool calls of a model in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device is tried in another process: what that can come to, and what is remembered of it."""
+"""The trial of a device in another process: its outcomes, and which of them are remembered."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_no_process_is_a_reason_and_is_not_remembered() -> None:
 
 class TestTheRealProcess:
     def test_a_device_that_computes_as_the_processor_does_works(self) -> None:
-        """llama.cpp takes the processor for a device if it is named: it is sure to be right."""
+        """llama.cpp takes the processor as a device if it is named, and it is sure to be right."""
         itself = replace(CARD, name="CPU")
         assert Trials(None, STARTER, COMMAND).try_out(itself, CancelToken()).why == ""
 

@@ -1,4 +1,4 @@
-"""A llama.cpp that is not the one that Hearth is made for: a sentence, here and in every child."""
+"""A llama.cpp that does not fit Hearth is refused with a sentence, here and in every child."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ tried = trials.try_out(card, CancelToken()).why, trials.verdict(card)
 
 
 def run(path: str, program: str) -> Any:
-    """What a process prints whose modules lie on this path."""
+    """Return the output of a process whose modules lie on this path."""
     child = subprocess.run(
         [sys.executable, "-c", BEGIN + program, str(STARTER)],
         env=os.environ | {"PYTHONPATH": path},

@@ -43,7 +43,7 @@ def test_a_run_without_an_end_is_tokenised(load: Load, tmp_path: Path, pre: str)
 
 
 def test_a_cut_changes_no_token_around_it(load: Load) -> None:
-    """Words and their blanks stay together; what is cut is what no token would span anyway."""
+    """Words and their blanks stay together; it cuts only where no token would span anyway."""
     vocabulary = vocabulary_of(load())
     text = "Tell me all about Hearth and where it keeps its chats. " * 200
     sentence = vocabulary.tokenise(text)

@@ -1,4 +1,4 @@
-"""The starter on Vulkan: where llama.cpp is built with it, also on Mesa's software driver.
+"""The starter on Vulkan, if llama.cpp is built with it; Mesa's software driver is enough.
 
 That driver compiles shaders for a minute or two the first time, and keeps them.
 """
@@ -42,9 +42,9 @@ QUESTIONS = ("What is a token?", "Write a function that adds two numbers.")
 
 @pytest.fixture(scope="module", autouse=True)
 def shown() -> Iterator[None]:
-    """ggml hides software drivers unless a device is asked for by its number.
+    """Select the device by its number, as ggml hides software drivers otherwise.
 
-    Named twice, one device is two, so that several can be tried with one.
+    Named twice, one device counts as two, so that several can be tested with one.
     """
     before = os.environ.get("GGML_VK_VISIBLE_DEVICES")
     os.environ.setdefault("GGML_VK_VISIBLE_DEVICES", "0,0")
@@ -202,7 +202,7 @@ def test_the_planner_names_it(card: NativeDevice) -> None:
 def test_a_driver_that_dies_leaves_the_processor(
     card: NativeDevice, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real process, of which the driver's shaders are cut short by a limit of a moment."""
+    """It is the real process; a very short limit interrupts the driver's shaders."""
     trials = Trials(tmp_path, STARTER, limit_s=0.2)
     trials.require([card], CancelToken())
     [judged] = trials.judged([card])

@@ -12,7 +12,7 @@ from engines.types import ReasoningDelta, TextDelta, WasReasoning
 
 
 def write(text: str, *, stops: tuple[str, ...] = ()) -> tuple[str, str, Writer]:
-    """Reasoning and answer, when the text comes byte by byte."""
+    """Return reasoning, answer and writer for a text that arrives byte by byte."""
     writer = Writer(open_splitter(THINK), stops)
     deltas = [
         delta
@@ -58,7 +58,7 @@ def test_of_an_answer_that_was_cut_only_whole_characters_are_known() -> None:
 
 
 def pieces(writer: Writer, *tokens: str | bytes) -> list[Delta]:
-    """What comes of markers, given as text, and of other tokens, given as bytes."""
+    """Write markers, given as text, and other tokens, given as bytes; return the deltas."""
     return [
         delta
         for token in tokens

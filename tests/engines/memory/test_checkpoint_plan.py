@@ -1,4 +1,4 @@
-"""How vLLM is to load a checkpoint on described computers."""
+"""Plans for loading a checkpoint with vLLM on made computers."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_on_a_processor_the_context_stays_the_usual(tmp_path: Path) -> None:
 
 
 def test_sliding_layers_keep_what_is_in_work_of_all_chats_once(tmp_path: Path) -> None:
-    """And cards that read more of a prompt in one step have more of it in work."""
+    """Cards that read more of a prompt in one step also have more of it in work."""
     model = made(tmp_path / "m", GEMMA_31B)
     plan = plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4), LARGE)
     one, four = (need_of(model, None, plan, LARGE, chats).kv for chats in (1, 4))

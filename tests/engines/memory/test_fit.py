@@ -1,4 +1,4 @@
-"""The memory sums against what llama.cpp itself allocates for the same model."""
+"""The estimates of memory, compared with llama.cpp's own allocations for the same model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MIB = 1 << 20
 CACHE_SIZE = r"(?:kv_cache|memory_recurrent): size = +([\d.]+) MiB"
 KV_TYPES: dict[KvType, int] = {"f16": 1, "q8_0": 8, "q4_0": 2}
 
-# Shapes of real models: Llama 3 8B, Llama 3.2 1B, and what Gemma 4 E2B and 31B look like.
+# Shapes of real models: Llama 3 8B, Llama 3.2 1B, and models like Gemma 4 E2B and 31B.
 LLAMA_8B: Values = {
     "block_count": 32, "embedding_length": 4096, "feed_forward_length": 14336,
     "attention.head_count": 32, "attention.head_count_kv": 8, "rope.dimension_count": 128,
@@ -100,7 +100,7 @@ def native() -> Native:
 
 
 def load(native: Native, model: Path, *, mtp: bool = False) -> Any:
-    """Load the model as the engine does, save that nothing is allocated: only the log tells."""
+    """Load the model as the engine does, but allocate nothing: only the log is needed."""
     params = native.api.llama_model_default_params()
     params.no_alloc, params.load_mode, params.n_gpu_layers, params.load_mtp = True, 0, 0, mtp
     return native.api.llama_model_load_from_file(str(model).encode(), params)
@@ -205,7 +205,7 @@ def test_a_card_takes_the_last_layers_first(small: GgufHeader) -> None:
 
 
 def test_each_part_of_a_split_model_is_mapped_from_its_first_tensor(small: GgufHeader) -> None:
-    """A part begins where offsets do; what lies between two parts is not mapped."""
+    """A part begins where the offsets begin; the space between two parts is not mapped."""
 
     def mapped(header: GgufHeader) -> int:
         return weights(header, lambda _: CPU, mmap=True, heads=False)[CPU].mapped
@@ -274,7 +274,7 @@ def pair(
 
 
 class TestDrafting:
-    """What drafting ahead adds, against what the library says of both its contexts."""
+    """The memory for drafting, compared with the library's figures for both its contexts."""
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
     @pytest.mark.parametrize("depth", [1, 4, 8])
@@ -294,12 +294,12 @@ class TestDrafting:
         without = need_by_formula(header, context, "f16", batch, 0).parts
         assert replace(mine, drafter=0) == without
         weights = drafter.weight_bytes if drafter else header.weight_bytes - without.weights
-        # A drafter's context names the cache that it shares, which is no new one.
+        # A drafter's context names the cache that it shares, which is not a new one.
         features = drafter.features if drafter else None
         shares = drafter is not None and not drafter.heads_alone and features is None
         caches = 0.0 if shares else mebibytes(log, CACHE_SIZE) - mebibytes(plain, CACHE_SIZE)
         compute = mebibytes(log, COMPUTE) - mebibytes(plain, COMPUTE)
-        # Not in the log: the logits of all rows, and the hidden states that go to the drafter.
+        # The log lacks the logits of all rows, and the hidden states that go to the drafter.
         its_batch = 1 if shares else min(batch, HEAD_BATCH)
         states = 2 + depth if shares else batch + 4 * its_batch
         rows = 4 * (1 + depth) * header.vocab_size + 4 * states * header.embedding_length
@@ -356,7 +356,7 @@ class TestDrafting:
         depth: int,
         caplog: pytest.LogCaptureFixture,
     ) -> tuple[list[str], list[str]]:
-        """What the library logs without drafting, and what with it."""
+        """Return the library's log without drafting, and with it."""
         api = native.api
         loaded = load(native, pair[0], mtp=True)
         with caplog.at_level(logging.DEBUG, "engines.llamacpp"):

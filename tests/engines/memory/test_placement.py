@@ -1,4 +1,4 @@
-"""What goes to graphics cards, of described models and computers."""
+"""The parts of models that go to graphics cards, for made models and computers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from engines.hardware import Cpu, Gpu, Hardware, Memory
+from engines.memory.buffers import Buffers, DeviceBuffers
 from engines.memory.fit import need_by_formula
 from engines.memory.formula.weights import experts_from, weights
 from engines.memory.load_options import LoadOptions
-from engines.memory.placement import cards_for, usable_bytes
+from engines.memory.placement import cards_for, emptied, usable_bytes
 from engines.memory.planner import by_formula, check, make_plan
 from engines.models.gguf.header import GgufHeader, read_header
 from tests.support.made_architectures import write_made
@@ -148,3 +149,19 @@ class TestDevices:
         assert fit.reason.endswith("Test card is not used: It computes wrongly.")
         foreign = replace(broken, backend="", why_not="This build has no part for it.")
         assert "not used" not in check(dense, computer(foreign), plan).reason
+
+
+def test_what_is_loaded_counts_as_free_for_the_next_model() -> None:
+    """Mapped weights are free already, and no memory becomes more than there is."""
+    buffers = Buffers(
+        (
+            DeviceBuffers("CPU", weights=10 * GB, kv=3 * GB, mapped=9 * GB),
+            DeviceBuffers("Vulkan1", weights=5 * GB),
+            DeviceBuffers("Vulkan2", kv=GB),
+        )
+    )
+    used = replace(OTHER, free_bytes=GB)
+    found = emptied(computer(CARD, used, SHARED), [buffers])
+    assert found.memory.available_bytes == 25 * GB
+    assert [gpu.free_bytes for gpu in found.gpus] == [24 * GB, 6 * GB, 24 * GB]
+    assert emptied(computer(available=62 * GB), [buffers]).memory.available_bytes == 64 * GB

@@ -1,4 +1,4 @@
-"""Plans for described computers."""
+"""Plans for made computers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def computer(available: int, *gpus: Gpu, limit: int | None = None) -> Hardware:
 
 @pytest.fixture
 def header(tmp_path: Path) -> GgufHeader:
-    """About 8 B parameters in 15 GB, trained for 32,768 tokens."""
+    """Return the header of about 8 B parameters in 15 GB, trained for 32,768 tokens."""
     path = write_llama(
         tmp_path / "m.gguf", block_count=32, embedding_length=4096, feed_forward_length=14336,
         attention__head_count=32, attention__head_count_kv=8, rope__dimension_count=128,

@@ -1,4 +1,4 @@
-"""How fast a model will write."""
+"""The estimate of a model's speed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 
 from engines.memory.speed import Reading, decoding_speed
 
-# Bytes of the file, and tokens a second that the engine really wrote with two threads on a
-# processor that reads 46 GB a second.
+# Bytes of the file, and the measured tokens a second of the engine with two threads on a processor
+# that reads 46 GB a second.
 MEASURED = {
     "llama 0.3B Q8_0": (330_634_528, 92.2),
     "gemma 0.3B Q4_0": (180_313_440, 146.0),

@@ -1,4 +1,4 @@
-"""What checkpoints say of themselves, and which draft for which."""
+"""The descriptions of checkpoints, and which of them draft for which."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
 
 
 def test_a_description_that_tells_of_endless_layers_is_refused_at_once(tmp_path: Path) -> None:
-    """A set of so many numbers took all memory of the computer."""
+    """A set of so many numbers used up all memory of the computer."""
     tensors = {f"model.layers.{it}.mlp.gate.weight": [4, 4] for it in range(2)}
     endless = {**LLAMA, "num_hidden_layers": 10**15, "layer_types": ["full_attention"] * 2}
     with pytest.raises(ModelDamaged) as caught:
@@ -324,7 +324,7 @@ def test_a_description_that_tells_of_endless_layers_is_refused_at_once(tmp_path:
 def test_a_network_without_one_of_its_parts_is_damaged(
     tmp_path: Path, gone: str, kind: str
 ) -> None:
-    """vLLM loads it, says nothing, and answers with nonsense."""
+    """vLLM loads it without a word, and answers with nonsense."""
     names = [f"model.layers.{at}.mlp.{part}_proj.{kind}" for at in range(2)
              for part in ("gate", "up", "down")]  # fmt: skip
     tensors = {name: [4, 4] for name in names}

@@ -1,4 +1,4 @@
-"""Each family of embedding models is asked as it was taught."""
+"""Each family of embedding models gets its texts in the form of its training."""
 
 from __future__ import annotations
 

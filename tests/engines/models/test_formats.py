@@ -1,4 +1,4 @@
-"""The formats that there are, and what holds of each of them."""
+"""The formats of models, and the rules for each of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama
 
 
 class Nothing:
-    """Remembers no header."""
+    """A cache that remembers no header."""
 
     def get(self, file: File) -> str | None:
         return None
@@ -30,7 +30,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Listed:
-    """A model as a list has it."""
+    """A model as a list contains it."""
 
     name: str
     path: Path

@@ -1,4 +1,4 @@
-"""Which drafter belongs to which model."""
+"""Which drafters belong to which models."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def fed(
     tensors: Sequence[str] = (),
     general: dict[str, object] | None = None,
 ) -> GgufHeader:
-    """A drafter that is fed what goes into layers of its model."""
+    """Return the header of a drafter that reads the inputs of layers of its model."""
     values = (EAGLE if architecture == "eagle3" else DFLASH) | (changes or {})
     shapes = {name: [256] for name in tensors}
     return read_header(
@@ -285,7 +285,7 @@ def test_the_output_of_the_last_layer_is_told_by_some_models_only(tmp_path: Path
 
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[GgufHeader, GgufHeader]:
-    """A model without its prediction layers, and those."""
+    """Return a model without its prediction layers, and these layers."""
     folder = tmp_path_factory.mktemp("apart")
     target, head = cut_off(
         write_qwen35(folder / "w.gguf"), folder / "t.gguf", folder / "mtp-t.gguf"
@@ -430,7 +430,7 @@ class TestAdvice:
 
 
 def with_heads(count: int, *missing: str) -> tuple[dict[str, object], dict[str, list[int]]]:
-    """A model whose last layers are heads."""
+    """Return the values and tensors of a model whose last layers are heads."""
     tensors = llama_tensors(LLAMA)
     for layer in range(4 - count, 4):
         tensors |= {f"blk.{layer}.nextn.eh_proj.weight": [256, 512]}

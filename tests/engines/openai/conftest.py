@@ -1,4 +1,4 @@
-"""Servers of a test's own, and clients of them."""
+"""Servers for a test, and their clients."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def client() -> Iterator[httpx2.Client]:
 
 @pytest.fixture
 def reach(client: httpx2.Client) -> Reach:
-    """The way to a scripted server's model."""
+    """Return a function that gives access to a scripted server's model."""
 
     def way(server: OpenAiServer, **options: object) -> ServedModelAccess:
         known: dict[str, object] = {

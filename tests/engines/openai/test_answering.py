@@ -1,4 +1,4 @@
-"""Answers from a scripted server: what comes, what is counted, what goes wrong."""
+"""Answers of a scripted server: their events, their counts, their errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def thoughts_of(events: list[Event]) -> str:
 def test_what_a_server_does_not_count_is_a_guess_without_a_speed(
     serve: Serve, reach: Reach
 ) -> None:
-    """A whole answer in one piece would have come at tens of thousands of tokens a second."""
+    """Otherwise a whole answer in one piece would count as tens of thousands of tokens a second."""
     server = serve("openai")
     server.script(CHAT, stream(chunk({"content": "One two three. " * 40}), chunk({}, "stop"), DONE))
     done = done_of(run(ask("Hello", max_tokens=None), reach(server)))
@@ -186,7 +186,7 @@ def test_stop_strings_are_checked_here_too(serve: Serve, reach: Reach) -> None:
 def test_a_server_may_tell_the_stop_string(
     serve: Serve, reach: Reach, told: object, stop: str
 ) -> None:
-    """As vLLM does; a number is that of a token."""
+    """vLLM reports it; a number is that of a token."""
     server = serve("vllm")
     choice = {"index": 0, "delta": {}, "finish_reason": "stop", "stop_reason": told}
     server.script(CHAT, stream(chunk({"content": "a "}), event({"choices": [choice]}), DONE))

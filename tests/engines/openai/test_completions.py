@@ -1,4 +1,4 @@
-"""What an API asks of a server: probabilities, penalties, schemas, and prompts as they are."""
+"""Options that an API passes to a server: probabilities, penalties, schemas, raw prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that says a key back: it stands in no error, no list and no answer."""
+"""A server that repeats a key: no error, no list and no answer contains it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server whose answer has no end: it is hung up on, and what was good of the answer is kept."""
+"""A server with an endless answer: Hearth hangs up, and keeps the good part of the answer."""
 
 from __future__ import annotations
 
@@ -30,12 +30,17 @@ from tests.support.waiting import until
 
 PIECE = b"x" * (1 << 16)
 MOST_SENT = 160 << 20
-"""What a server may have written until it is hung up on: budgets, and what lies in sockets."""
+"""The most bytes that a server may have written by then: the budgets, and the sockets' buffers."""
 LOOK_UP = Tool("look_up", "", {"type": "object"})
 
 
 class Flood:
-    """Pieces without an end, counted. first: what comes before them."""
+    """Endless pieces, which are counted.
+
+    Args:
+        first: The piece before them.
+        again: The piece that is repeated.
+    """
 
     def __init__(self, first: bytes, again: bytes) -> None:
         self._pieces = chain([first], repeat(again))
@@ -161,7 +166,7 @@ def test_names_and_numbers_that_cannot_be_are_left_out(serve: Serve, client: htt
 def test_a_stop_is_heard_while_nothing_whole_comes(
     serve: Serve, reach: Reach, first: bytes
 ) -> None:
-    """Slow enough that no budget ends it."""
+    """It is slow enough that no budget ends it."""
     server = serve()
     slow = Reply(chain([first], repeat(b"data: b\n")), kind="text/event-stream", pace_s=0.02)
     server.script(CHAT, slow)

@@ -1,4 +1,4 @@
-"""What goes wrong on the way to a server is said as it is, and a cancel ends each wait."""
+"""Faults on the way to a server: each has its own error, and a cancel ends each wait."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_cancel_wakes_who_shakes_hands(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 class Plain:
-    """A socket that notes how it is shut."""
+    """A socket that notes how it is shut down."""
 
     how = -1
 
@@ -174,7 +174,7 @@ class Stream:
 
 
 def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
-    """`SSLSocket.shutdown` forgets it first: what is written meanwhile would go out plain."""
+    """`SSLSocket.shutdown` drops the cipher first: data written meanwhile would be plain text."""
     stream, connection = Stream(), Connection()
     connection.attach(stream)
     connection.hang_up()
@@ -182,7 +182,7 @@ def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
 
 
 def test_a_connection_that_is_let_go_ends_nothing() -> None:
-    """It may be used for somebody else's request by then."""
+    """It may be used for another request by then."""
     stream, connection = Stream(), Connection()
     connection.attach(stream)
     connection.release()

@@ -1,4 +1,4 @@
-"""What a server sends that no server should: it ends in an answer or in an error of three parts."""
+"""Data that no server should send: it leads to an answer or to an error of three parts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_is_not_packed_as_it_says_is_no_fault_of_the_network(
 def test_another_model_s_words_are_not_taken_for_those_of_the_one_asked(
     serve: Serve, reach: Reach
 ) -> None:
-    """llama-server takes any name, and answers with the model that it has."""
+    """llama-server accepts any name, and answers with its own model."""
     server = serve("llama-server")
     via = reach(server)
     other = (chunk({"content": "x"}, model="other"), chunk({}, "stop", model="other"), DONE)

@@ -1,4 +1,4 @@
-"""Pictures and sounds go to servers as parts of a message, and a refusal of them says so."""
+"""Pictures and sounds go to servers as parts of a message, and an error names their refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a scripted server: which messages, which fields, and what is asked anew."""
+"""Requests to a scripted server: their messages, their fields, and their repetitions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_nothing_may_leave(serve: Serve, reach: Reach) -> None:
 
 @pytest.mark.parametrize("overflow", ["roll", "stop"])
 def test_a_guess_forbids_nothing(serve: Serve, reach: Reach, overflow: str) -> None:
-    """Few tokens may have many bytes: where nobody has counted, the server is to say."""
+    """Few tokens may have many bytes: without a count, the server decides."""
     server = serve("lmstudio", context=100)
     request = ask("internationalisation " * 30, overflow=overflow)
     assert done_of(run(request, reach(server, tokenizes=False))).finish_reason != "cancelled"

@@ -1,4 +1,4 @@
-"""Events come out whole, however their bytes are cut."""
+"""Events come out whole, wherever their bytes are cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools, calls and results with servers: as their protocol has them, or in words."""
+"""Tools, calls and results with servers: in their protocol, or in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server does not do of a request is said behind the answer."""
+"""Options that a server ignores are named in a note after the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of engines, on a scripted server and on a real llama-server where there is one."""
+"""The contract of engines, on a scripted server and on a real llama-server if there is one."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def engine_at(address: str) -> RemoteEngine:
 
 
 class RemoteContract(EngineContract):
-    """What a server keeps for a next turn is its own affair."""
+    """The contract for servers, which decide for themselves what they keep for the next turn."""
 
     elsewhere = True
     cached_again = False
     answers_at_once = 4
 
     def several(self, plan: ServedPlan) -> ServedPlan:
-        return plan  # that is set at the server
+        return plan  # the server sets it
 
     @pytest.fixture
     def missing(self, plan: ServedPlan, tmp_path: Path) -> ServedPlan:
@@ -59,7 +59,7 @@ class RemoteContract(EngineContract):
 
 
 class ScriptedContract(RemoteContract):
-    """On a server that answers by a model of words."""
+    """The contract on a server that answers with a model of words."""
 
     kind: ServerKind
 
@@ -99,7 +99,7 @@ class ScriptedContract(RemoteContract):
 
     @pytest.fixture
     def broken(self, server: OpenAiServer) -> Callable[[], None]:
-        """The second answer fails, and is in its middle until then."""
+        """Script a second answer that waits in the middle; return a function that makes it fail."""
         server.script(CHAT, server.chat, server.dying)
         return server.dies.set
 

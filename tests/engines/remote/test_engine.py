@@ -1,4 +1,4 @@
-"""What the engine makes of a server, beyond the contract."""
+"""The engine for servers, beyond the contract."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_switch_shows_in_the_prompts_that_the_server_writes(server: OpenAiServ
 
 def test_a_template_that_always_reasons(server: OpenAiServer) -> None:
     same = Reply(b'{"tokens": [1, 2, 3]}')
-    # One is asked for to see whether it counts at all.
+    # It asks for one to see if the server counts tokens at all.
     server.script("/tokenize", same, same, same, same)
     server.script("/detokenize", Reply(b'{"prompt": "assistant\\n<think>\\n"}'))
     engine = engine_at(server.address)

@@ -1,4 +1,4 @@
-"""Servers are known by what they say of themselves."""
+"""Servers are recognised by their own descriptions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_without_the_key_it_says_so(client: httpx2.Client, kind: ServerKind) -> 
 
 
 def test_a_list_that_anybody_sees_says_nothing_of_the_key(client: httpx2.Client) -> None:
-    """Some versions of llama-server list their models without one."""
+    """Some versions of llama-server list their models without a key."""
     with OpenAiServer("llama-server", api_key="sk-x") as server:
         listed = b'{"data": [{"id": "tiny", "owned_by": "llamacpp"}]}'
         server.script("/v1/models", Reply(listed), Reply(listed))

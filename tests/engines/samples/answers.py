@@ -1,4 +1,4 @@
-"""Answers in the forms of the model families, and what of them is reasoning."""
+"""Answers in the forms of the model families, and the reasoning in them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ THINK: Final = ("<think>", "</think>")
 
 @dataclass(frozen=True)
 class Sample:
-    """What a model writes to a prompt of its template.
+    """A model's answer to a prompt of its template.
 
-    template: the file's name. control, added: of its vocabulary. thinking: as it was asked.
+    Attributes:
+        template: The name of the template's file.
+        text: The text of the answer.
+        reasoning: The reasoning in it.
+        answer: The rest of it.
+        thinking: The requested setting.
+        control: Control tokens of its vocabulary.
+        added: Added tokens of its vocabulary.
     """
 
     template: str

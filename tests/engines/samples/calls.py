@@ -1,4 +1,4 @@
-"""Calls in the forms of the model families, and what is read of them.
+"""Calls in the forms of the model families, and their meaning.
 
 The texts are made: they have the form that the makers' templates and model cards show.
 """
@@ -32,7 +32,15 @@ COLOGNE: Final[tuple[str, dict[str, Any]]] = ("get_weather", {"town": "Köln", "
 
 @dataclass(frozen=True)
 class CallSample:
-    """What a model of a format writes. calls: names and arguments. ids: where it writes them."""
+    """The text of a model with calls in a format.
+
+    Attributes:
+        form: The name of the format.
+        text: The text.
+        calls: Names and arguments of the calls.
+        answer: The text beside the calls.
+        ids: The ids, if the format has them.
+    """
 
     form: str
     text: str
@@ -352,7 +360,7 @@ CALL_SAMPLES: Final = (
         (BONN,),
     ),
 )
-"""Each by the name of its format in `engines.dialect.formats`."""
+"""Samples, each with the name of its format in `engines.dialect.formats`."""
 
 TEXTS: Final = (
     ("hermes", "a < b and <tool"),
@@ -373,4 +381,4 @@ TEXTS: Final = (
     ("functionary_lines", "Yes, it is.\n>>> print(1)\n1\n"),
     ("lfm2", "<|tool_call_start|>[print('x' 3)]<|tool_call_end|>"),
 )
-"""Answers without calls, each as a model of that format could write it."""
+"""Answers without calls, as a model of each format could write them."""

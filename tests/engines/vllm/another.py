@@ -1,4 +1,4 @@
-"""Another Hearth, a process of its own that shares a worker."""
+"""Another Hearth in its own process that shares a worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from tests.support.paths import ROOT
 
 
 class Hearth:
-    """Another Hearth. plan: words for what it loads. session, guardian: of its worker."""
+    """Another Hearth.
+
+    Args:
+        environment: The folder of vLLM's environment.
+        folder: The folder of the engine.
+        wanted: The key of the shared worker.
+        plan: Words for the plan of its load.
+    """
 
     def __init__(self, environment: Path, folder: Path, wanted: str, *plan: str) -> None:
         words = [sys.executable, "-m", "tests.engines.vllm.sharing_alone"]

@@ -1,7 +1,7 @@
-"""Hearth as a process of its own, to be killed: loads, and says what it reached on its output.
+"""Hearth as a separate process, to be killed: it loads, and prints the stages that it reaches.
 
-Its words: the environment's folder, the engine's folder, the JSON of a plan's differences, and
-what stands in for wsl.exe where the environment is in the Linux “Ubuntu” of a Windows.
+Its arguments: the environment's folder, the engine's folder, the JSON of a plan's differences, and
+the stand-in for wsl.exe if the environment is in the Linux “Ubuntu” of a Windows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes checkpoints of a few bytes, for what is read from their headers."""
+"""Make checkpoints of a few bytes, for tests that read their headers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ASSISTANT: dict[str, Any] = {
 def made(
     folder: Path, config: Mapping[str, Any], tensors: tuple[str, ...] = ("model.norm.weight",)
 ) -> Path:
-    """A folder with a configuration and tensors of two numbers each."""
+    """Make a folder with a configuration and tensors of two numbers each."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config))
     header = {

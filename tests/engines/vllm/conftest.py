@@ -19,15 +19,15 @@ from tests.engines.vllm.faked import ASSISTANT, PLAN, make_engine
 DEPTH = 2
 AT_ONCE = 2
 DRAFTING = replace(PLAN, drafter=ASSISTANT, draft_max=DEPTH, parallel=AT_ONCE)
-"""The starter's pair."""
+"""The plan for the starter's pair."""
 LONG = 3072
-"""A context with room for a prompt that a processor's vLLM would read in pieces."""
+"""A context with room for a prompt that vLLM on a processor would read in pieces."""
 
 
 class SharedEngine(VllmEngine):
-    """An engine that keeps its worker: the same load again finds it there, a close leaves it.
+    """An engine that keeps its worker: the same load finds it again, and a close leaves it.
 
-    `end` is the close. What a start and an end do is tested elsewhere.
+    `end` closes it. Starts and ends are tested elsewhere.
     """
 
     shared: VllmEngine
@@ -57,7 +57,7 @@ class SharedEngine(VllmEngine):
 
 @pytest.fixture(scope="session")
 def vllm() -> Installed:
-    """The environment; without one, the test is skipped."""
+    """Return the environment; without one, the test is skipped."""
     home = os.environ.get("HEARTH_VLLM_HOME", "")
     installed = EngineHome(Path(home)).current() if home else None
     if installed is None:
@@ -67,12 +67,12 @@ def vllm() -> Installed:
 
 @pytest.fixture(scope="session")
 def vllm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For the worker's log, caches and measured speeds."""
+    """Return the folder for the worker's log, caches and measured speeds."""
     return tmp_path_factory.mktemp("vllm")
 
 
 def shared_memory() -> set[Path]:
-    """What processes of this computer share by the names that vLLM gives."""
+    """Return the shared memory of this computer's processes that has vLLM's names."""
     return set(Path("/dev/shm").glob("psm_*"))
 
 
@@ -85,7 +85,7 @@ def shared_before() -> set[Path]:
 def shared_vllm(
     vllm: Installed, vllm_folder: Path, shared_before: set[Path]
 ) -> Iterator[VllmEngine]:
-    """One worker with the starter's pair and MTP on."""
+    """Start one worker with the starter's pair and MTP on."""
     engine = make_engine(vllm, vllm_folder, silent_s=300)
     engine.load(DRAFTING, lambda _: None, CancelToken())
     yield engine

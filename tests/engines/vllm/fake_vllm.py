@@ -1,16 +1,16 @@
-"""A small server with vLLM's habits, for tests of what looks after one: standard library only.
+"""A small server that behaves like vLLM, for tests of its supervision: standard library only.
 
-It is started as vLLM is, and its folder's behaviour.json says what it does:
+It is started like vLLM, and its folder's behaviour.json sets its behaviour:
 
 - it prints the lines of a start, binds late, and has an engine as its child, and that a worker;
 - "seconds": how long each phase takes; "hold": the phase ("starting", "loading") at which it waits;
-- "hushed": it takes a question for its health, and answers nothing;
+- "hushed": it accepts a question about its health, and answers nothing;
 - "busy": its worker computes all the time; "token_s": how long it takes for each further token;
 - "chatters": it writes four kilobytes of its log for each token;
-- "pauses": behind the first word an answer waits until there is a file "go";
+- "pauses": after the first word an answer waits until there is a file "go";
 - at SIGTERM it ends its engine and itself; "obstinate": it ignores that;
-- "orphan": its worker leaves a process in a session of its own;
-- "deserts": each of its processes leaves others that have but its variables, one many of them;
+- "orphan": its worker leaves a process in another session;
+- "deserts": each of its processes leaves others that only share its variables, one many of them;
 - adapters that are loaded and unloaded are written to adapters.log; "refuses": one that is not;
 - "card": its log is that of a start on a card; "line_s": how long each line of it takes;
 - "compiles": then it compiles a kernel until there is a file "compiled", and is silent meanwhile;
@@ -61,7 +61,7 @@ def print_slowly(lines: Iterable[str]) -> None:
 
 
 def compile_kernel() -> None:
-    """Run what looks like a compiler and computes, again and again."""
+    """Run a program that looks like a compiler and computes, again and again."""
     compiler = HERE / "cicc"
     compiler.symlink_to(sys.executable)
     work = "import time\nwhile time.process_time() < 0.3: pass"
@@ -70,7 +70,7 @@ def compile_kernel() -> None:
 
 
 def child(be: Callable[[], None]) -> int:
-    """The number of a process that does something else from here on."""
+    """Start a child that runs `be`; return its process id."""
     number = os.fork()
     if number == 0:
         if not BEHAVIOUR.get("obstinate"):
@@ -81,7 +81,7 @@ def child(be: Callable[[], None]) -> int:
 
 
 def desert() -> None:
-    """Leave a process with a session and a parent of its own, no files, and no ear for SIGTERM."""
+    """Leave an orphan in another session, without open files, that ignores SIGTERM."""
     if not BEHAVIOUR.get("deserts") or os.fork():
         return
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -118,7 +118,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
-        """Its log is vLLM's."""
+        """Write nothing, as its log is that of vLLM."""
 
     def address_string(self) -> str:
         return "socket"
@@ -165,7 +165,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             running.pop()
 
     def adapt(self, body: dict[str, str]) -> None:
-        """Load or unload an adapter, as far as the variable allows it; "refuses" names one."""
+        """Load or unload an adapter if the variable allows it; "refuses" names one that fails."""
         if os.environ.get("VLLM_ALLOW_RUNTIME_LORA_UPDATING") != "1":
             self.send(404, '{"detail":"Not Found"}')
         elif body["lora_name"] == BEHAVIOUR.get("refuses"):
@@ -233,7 +233,7 @@ def watch(engine: int) -> None:
 
 
 def end(*_: object) -> None:
-    # All but what has left its session.
+    # Everything except the process that has left its session.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
     os._exit(0)

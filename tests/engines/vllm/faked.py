@@ -1,4 +1,4 @@
-"""An engine on the small server that stands for vLLM, and the processes that belong to it."""
+"""An engine on the small server that stands in for vLLM, and the processes that belong to it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ ASSISTANT = ROOT / "resources/starter/safetensors/drafter"
 PLAN = VllmPlan(TARGET, 512, draft_max=0)
 MACHINE = Hardware("Linux", Cpu("made up", 2, 2, 2, 2, 2), Memory(16 << 30, 16 << 30))
 SHORT_GRACE_S = 0.5
-"""Enough for the small server to end, and to see that it does not."""
+"""Enough time for the small server to end, and to see that it does not."""
 LIMIT_S = 60.0
-"""Only where something does not happen is it waited for that long."""
+"""Only a failing test waits this long."""
 
 
 def make_fake(folder: Path, **behaviour: Any) -> Installed:
-    """An environment whose python is the small server, whatever it is asked to run."""
+    """Make an environment whose python is the small server, for any arguments."""
     python = folder / "bin" / "python"
     python.parent.mkdir(parents=True, exist_ok=True)
     python.write_text(
@@ -53,7 +53,7 @@ def behave(folder: Path, **behaviour: Any) -> None:
 
 
 class SharingEngine(VllmEngine):
-    """One whose worker others may use, wherever it loads."""
+    """An engine whose worker others may use, for every load."""
 
     def load(self, plan: VllmPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         return self.share(str(plan), "It", lambda: plan, progress, cancel)
@@ -83,7 +83,15 @@ def make_engine_inside(
     silent_s: float = 60.0,
     grace_s: float = GRACE_S,
 ) -> VllmEngine:
-    """One whose worker is in the Linux of a Windows. program: stands in for wsl.exe."""
+    """Make an engine whose worker is in the Linux of a Windows.
+
+    Args:
+        program: The stand-in for wsl.exe.
+        installed: The environment in that Linux.
+        folder: The folder of the engine.
+        silent_s: The time limit for silence, in seconds.
+        grace_s: The time that the worker has for its end, in seconds.
+    """
     import httpx2
 
     def host(installed: Installed) -> WslHost:
@@ -119,7 +127,7 @@ def text_of(events: list[Event]) -> str:
 
 
 def tree(worker_session: int, guardian: int) -> dict[str, Process]:
-    """The worker's processes by what they are: "guardian", "api", "core", "worker"."""
+    """Return the worker's processes by their role: "guardian", "api", "core", "worker"."""
     everyone = processes()
     found = {it.pid: it for it in everyone}
     named = {"guardian": found[guardian], "api": found[worker_session]}
@@ -135,7 +143,7 @@ def tree(worker_session: int, guardian: int) -> dict[str, Process]:
 
 
 def members(guardian: int) -> set[tuple[int, int]]:
-    """All that descend from the guardian, itself among them, by number and time of start."""
+    """Return the guardian and all its descendants, by number and time of start."""
     everyone = processes()
     inside, grown = {guardian}, True
     while grown:
@@ -146,19 +154,19 @@ def members(guardian: int) -> set[tuple[int, int]]:
 
 
 def guardian_under(ancestor: int) -> int:
-    """The number of the guardian that descends from a process; 0 where there is none yet."""
+    """Return the number of the guardian below a process; 0 if there is none yet."""
     found = (pid for pid, _ in members(ancestor) if "engines.vllm.guardian" in words_at(pid))
     return next(found, 0)
 
 
 def started_in(folder: Path) -> list[Process]:
-    """All that a made environment has started and that lives, by a variable of its own."""
+    """Return the living processes that a made environment has started, by its own variable."""
     wanted = f"FAKE_VLLM={folder}".encode()
     return [it for it in processes() if wanted in _variables(it.pid)]
 
 
 def let_look(guardian: int) -> None:
-    """Let a guardian look at once at what there is, as it does when a child of it has ended."""
+    """Make a guardian look at its processes at once, as when a child of it has ended."""
     os.kill(guardian, signal.SIGCHLD)
 
 

@@ -1,4 +1,4 @@
-"""The options that a worker is started with, and those that the real vLLM knows."""
+"""The options with which a worker is started, and those that the real vLLM knows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engines.vllm.faked import PLAN, TARGET
 
 
 def model(folder: Path, template: str, special: str = "", plain: str = "") -> Path:
-    """A checkpoint of which only the template and the added tokens are read."""
+    """Make a checkpoint for tests that only read its template and its added tokens."""
     tokens = [{"content": it, "special": True} for it in special.split()]
     tokens += [{"content": it, "special": False} for it in plain.split()]
     (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": tokens}))
@@ -27,7 +27,7 @@ def model(folder: Path, template: str, special: str = "", plain: str = "") -> Pa
 
 
 def options(installed: Installed, folder: Path) -> set[str]:
-    """All that are passed, for cards and processors, one way and the other."""
+    """Return all options that are passed, for cards and for processors."""
     (folder / "adapter_config.json").write_text(json.dumps({"r": 8}))
     plan = replace(PLAN, kv_type="q8_0", adapters=(Adapter("law", folder),))
     given = VllmOptions(cards=2, nodes=2, offload_bytes=10**9, batched=4096)
@@ -55,7 +55,12 @@ def options(installed: Installed, folder: Path) -> set[str]:
 
 
 def known_to(installed: Installed, folder: Path) -> set[str]:
-    """All options that its help names. folder: for caches."""
+    """Return all options in its help.
+
+    Args:
+        installed: The environment.
+        folder: The folder for caches.
+    """
     environment = quiet(installed.folder, folder / "caches", os.environ)
     words = [*installed.runs, "--help=all"]
     said = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)

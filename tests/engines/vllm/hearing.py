@@ -1,4 +1,4 @@
-"""Makes a checkpoint that hears, small enough for a processor: a Qwen2 Audio of random weights."""
+"""Make a checkpoint that hears, small enough for a processor: a Qwen2 Audio of random weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engines.vllm.faked import TARGET
 CONTEXT: Final = 2048
 MARKS: Final = ("<|AUDIO|>", "<|audio_bos|>", "<|audio_eos|>")
 _PLAIN: Final = 2048
-"""Tokens of the starter, whose tokenizer this one has with the marks of sounds behind."""
+"""The tokens of the starter; this tokenizer has the marks of sounds after them."""
 
 _VOCABULARY: Final = _PLAIN + 16
 _WIDTH: Final = 128
@@ -25,7 +25,7 @@ _INNER: Final = 256
 _EAR: Final = 64
 _BINS: Final = 128
 _POSITIONS: Final = 1500
-"""Half of the frames of a sound; each two of them are one token."""
+"""Half of the frames of a sound; two of them become one token."""
 
 _TEMPLATE: Final = (
     "{{- bos_token -}}{%- for turn in messages -%}"
@@ -40,7 +40,7 @@ _TEMPLATE: Final = (
 
 
 def sound_tokens(seconds: float) -> int:
-    """Return the tokens of a sound, without its two marks: of 100 frames a second, every fourth."""
+    """Return the tokens of a sound without its two marks: every fourth of 100 frames a second."""
     frames = round(100 * seconds)
     return ((frames - 1) // 2 + 1 - 2) // 2 + 1
 
@@ -129,7 +129,7 @@ def _tensors() -> dict[str, NDArray[np.float32]]:
     dice = np.random.default_rng(7)
 
     def matrix(*shape: int) -> NDArray[np.float32]:
-        """Values that keep the size of what goes through."""
+        """Return values that keep the size of their input."""
         scale = float(np.prod(shape[1:])) ** -0.5
         return np.asarray(dice.standard_normal(shape) * scale, np.float32)
 

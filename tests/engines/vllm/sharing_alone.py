@@ -1,7 +1,7 @@
-"""Hearth as a process of its own that shares a worker, to be killed or told what to do.
+"""Hearth as a separate process that shares a worker, to be killed or given orders.
 
-Its words: the environment's folder, the engine's folder, what is wanted, and for a real card a
-model. It prints the numbers of the worker's session and guardian, then does what its input says:
+Its arguments: the environment's folder, the engine's folder, the key of the worker, and for a real
+card a model. It prints the numbers of the worker's session and guardian, then follows its input:
 “ask”, or “leave SECONDS”.
 """
 

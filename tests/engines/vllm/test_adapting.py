@@ -1,4 +1,4 @@
-"""LoRA adapters that are added to a running worker and taken away, on the small server."""
+"""LoRA adapters that are added to a running worker and removed, on the small server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several answers at once, and with an adapter: on a server like vLLM."""
+"""Several answers at once, and answers with an adapter, on a server like vLLM."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = [
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
-    """The folder of a made environment."""
+    """Return the folder of a made environment."""
     folder = tmp_path / "fake"
     make_fake(folder)
     return folder

@@ -1,4 +1,4 @@
-"""What lies beside the weights and the cards: templates, and other programs' memory."""
+"""Templates, and the memory of other programs on a card."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Nvml:
             raise RuntimeError
 
     def nvmlShutdown(self) -> None:
-        """Nothing to give back."""
+        """Do nothing, as there is nothing to give back."""
 
     def nvmlDeviceGetCount(self) -> int:
         return 1

@@ -21,7 +21,7 @@ sys.argv[0] = "vllm_cards"
 from tests.gpu import vllm_cards
 sys.exit(vllm_cards.main())
 """
-"""Runs the checks as on a machine that has only what Hearth itself needs."""
+"""Code that runs the checks like a machine with nothing but Hearth's own needs."""
 
 
 def run_checks(*words: str) -> subprocess.CompletedProcess[str]:
@@ -30,7 +30,7 @@ def run_checks(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def make_home(folder: Path, **behaviour: object) -> Path:
-    """The folder of an environment that is the small server."""
+    """Make the folder of an environment that is the small server."""
     made = make_fake(folder / "versions" / "made", **behaviour)
     facts = {"version": made.version, "profile": "cpu", "lock": "cpu", "hears": False}
     (made.folder / "hearth.json").write_text(json.dumps(facts))
@@ -44,6 +44,7 @@ def test_they_need_neither_pytest_nor_uv() -> None:
     assert "--folder" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_parts_share_a_start_and_a_model_keeps_to_its_own_context(tmp_path: Path) -> None:
     home = make_home(tmp_path / "home", card=True, line_s=0.25)
     kept = tmp_path / "kept"
@@ -54,7 +55,7 @@ def test_parts_share_a_start_and_a_model_keeps_to_its_own_context(tmp_path: Path
     rows = [line.split("|")[1:3] for line in done.stdout.splitlines() if line.startswith("| ")]
     results = {name.strip(): result.strip() for name, result in rows[1:]}
     assert results["load"] == "pass", done.stdout + done.stderr
-    # The small server writes as fast for one as for eight, and has one size of KV cache.
+    # The small server is as fast for eight answers as for one, and has one size of KV cache.
     assert done.stdout.count("loaded in") == 2
     assert "Compiling for this card" in done.stdout
     assert (kept / "vllm.log").exists()

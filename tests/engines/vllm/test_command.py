@@ -114,13 +114,13 @@ def test_the_environment_is_its_own() -> None:
 
 
 def test_a_worker_on_a_processor_finds_the_patches_of_vllm() -> None:
-    """Without them, vLLM's sampler ends the process where drafts meet a temperature."""
+    """Without them, vLLM's sampler ends the process when drafts meet a temperature."""
     patches = Path(made(profile="cpu").environment["PYTHONPATH"])
     assert (patches / "sitecustomize.py").is_file()
 
 
 def test_all_that_is_compiled_stays_for_the_next_start() -> None:
-    """The scratch folder, which is that for temporary files, goes with the worker."""
+    """The scratch folder, which is also that for temporary files, is deleted with the worker."""
     environment = made().environment
     ends = ("_ROOT", "_DIR", "_HOME", "_CACHE", "_BASE", "CACHE_PATH")
     caches = {
@@ -191,6 +191,13 @@ def test_without_a_driver_there_is_nothing_to_link(tmp_path: Path) -> None:
 
 
 def build(out: Path, source: Path, *words: str, library_path: str = "") -> None:
-    """Build a shared library. library_path: where the linker looks, too."""
+    """Build a shared library.
+
+    Args:
+        out: The file to write.
+        source: The source.
+        words: More arguments of the compiler.
+        library_path: Another path where the linker looks.
+    """
     command = ["cc", "-shared", "-fPIC", str(source), *words, "-o", str(out)]
     subprocess.run(command, env=os.environ | {"LIBRARY_PATH": library_path}, check=True)

@@ -1,4 +1,4 @@
-"""What vLLM's log says of a failure, as errors. Lines marked seen were seen on a processor."""
+"""Errors from vLLM's log of a failure. Lines marked seen were seen on a processor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GENERAL = "(APIServer pid=1) RuntimeError: Engine core initialization failed. Se
 HARMLESS = "(APIServer pid=1) WARNING 11-21 [x.py:1] OSError: [Errno 24] is harmless here"
 
 ROWS = [
-    # what the log says, the error's code, the action's kind and value, a word of the error
+    # The line of the log, the error's code, the action's kind and value, a word of the error
     (
         (
             "(EngineCore pid=2) ERROR [core.py:9] ValueError: To serve at least one request with"
@@ -367,7 +367,7 @@ NINJA = (
 @pytest.mark.parametrize(
     ("said", "code", "kind", "words"),
     [
-        # what the compiler says, the error's code, the action's kind, words of the error; all seen
+        # The compiler's message, the error's code, the action's kind, words of the error; all seen
         # but the fifth and the last three
         (
             "sampling.cuh:20:10: fatal error: curand.h: No such file or directory",

@@ -1,4 +1,4 @@
-"""Every option that a worker is started with is one that the real vLLM knows."""
+"""The real vLLM knows every option with which a worker is started."""
 
 from __future__ import annotations
 

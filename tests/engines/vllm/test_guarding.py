@@ -1,4 +1,4 @@
-"""Nothing of a worker's tree outlives Hearth, its guardian or a crash: on a server like vLLM."""
+"""No process of a worker outlives Hearth, its guardian or a crash: on a server like vLLM."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
-    # httpcore2 does not close a local socket at whose other end nobody listens.
+    # httpcore2 does not close a local socket if nothing listens at its other end.
     pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
 ]
 
@@ -62,7 +62,7 @@ GENERAL = "(APIServer pid=6) RuntimeError: Engine core initialization failed. Se
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
-    """The folder of a made environment."""
+    """Return the folder of a made environment."""
     folder = tmp_path / "fake"
     make_fake(folder)
     return folder
@@ -78,12 +78,12 @@ def engine(request: pytest.FixtureRequest, fake: Path, tmp_path: Path) -> Iterat
 
 
 def kept(tmp_path: Path) -> list[Path]:
-    """What of workers is on disk: records and scratch folders."""
+    """Return the files of workers on the disk: records and scratch folders."""
     return list(runs_folder(tmp_path / "engine").iterdir())
 
 
 def start(engine: VllmEngine, fake: Path, phase: str, **behaviour: object) -> threading.Thread:
-    """Load until the phase is reached; the thread ends with the load."""
+    """Load until the phase is reached; the returned thread ends with the load."""
     hold = {"hold": phase} if phase in {"starting", "loading"} else {}
     behave(fake, orphan=True, token_s=0.02, **hold, **behaviour)
 
@@ -123,7 +123,7 @@ def test_a_killed_process_takes_the_tree_along(
 ) -> None:
     if phase == "starting" and victim in {"core", "worker"}:
         pytest.skip("they are not there yet")
-    # What ignores SIGTERM while it loads does so here as well.
+    # It ignores SIGTERM while it loads, like the real one.
     thread = start(engine, fake, phase, obstinate=phase == "loading")
     assert engine.worker is not None
     if phase != "starting":
@@ -220,7 +220,7 @@ def test_what_a_killed_pair_leaves_is_ended_at_the_next_start(
 
 
 def noted(engine: VllmEngine, tmp_path: Path) -> int:
-    """How many of the worker's processes are in its record, when its guardian has just looked."""
+    """Count the worker's processes in its record, after its guardian has just looked."""
     assert engine.worker is not None
     let_look(engine.worker.guardian)
     return len(json.loads(record(tmp_path).read_text())["members"])
@@ -232,7 +232,7 @@ def record(tmp_path: Path) -> Path:
 
 
 def test_of_leftovers_only_what_is_proved_is_ended(tmp_path: Path) -> None:
-    """A number that is used again, by a process that began at another time, proves nothing."""
+    """A process id that is used again, by a process with another start time, proves nothing."""
     stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
         its = process(stranger.pid)

@@ -25,7 +25,7 @@ from tests.engines.vllm.faked import (
     text_of,
 )
 
-# httpcore2 does not close a local socket at whose other end nobody listens.
+# httpcore2 does not close a local socket if nothing listens at its other end.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning")
 
 
@@ -36,7 +36,7 @@ def fake(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    """It waits for a moment where another waits for a minute."""
+    """Make an engine that waits for a moment instead of a minute."""
     installed = make_fake(fake, token_s=30.0)
     engine = VllmEngine(
         lambda: installed,

@@ -1,4 +1,4 @@
-"""How much of which cards a worker takes, and what is refused before a start."""
+"""The cards and the memory that a worker takes, and refusals before a start."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_context_past_the_training_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_drafts_it_loads_all_the_same(tmp_path: Path) -> None:
-    """Unless drafting is what is asked for."""
+    """The exception is a request for drafts."""
     plan = replace(plan_for(made(tmp_path / "q", QWEN)), draft_max=2)
     setup = prepare(plan, CPU, machine())
     assert setup.drafts is None
@@ -164,7 +164,7 @@ def test_speeds_with_and_without_a_drafter_are_compared_under_one_key() -> None:
 
 
 def test_many_chats_take_no_more_ram_than_there_is(tmp_path: Path) -> None:
-    """vLLM does not start with less than it is told to take; chats without room wait."""
+    """vLLM does not start with less memory than it is told to take; chats without room wait."""
     checkpoint = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B))
     one = checkpoint.kv_bytes(32_768) * 1.25
     assert cpu_cache_gib(checkpoint, 32_768, 64) * GIB >= 64 * one, "nobody says what there is"

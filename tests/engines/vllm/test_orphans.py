@@ -1,4 +1,4 @@
-"""Whoever descends from a worker is known by its mark, though nobody was there to count it."""
+"""Every descendant of a worker is known by its mark, even if nobody has counted it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
-    # httpcore2 does not close a local socket at whose other end nobody listens.
+    # httpcore2 does not close a local socket if nothing listens at its other end.
     pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
 ]
 
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
-    """The folder of a made environment."""
+    """Return the folder of a made environment."""
     return tmp_path / "fake"
 
 
@@ -54,7 +54,7 @@ def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
     engine.close()
 
 
-# In that time the guardian and the whole tree start, and go on starting.
+# In that time the guardian and the whole tree start, one process after another.
 @pytest.mark.parametrize("pause_s", [0.05 * number for number in range(12)])
 def test_a_guardian_killed_at_any_moment(
     engine: VllmEngine, fake: Path, tmp_path: Path, pause_s: float
@@ -106,7 +106,7 @@ def test_hearth_and_its_guardian_killed_at_any_moment(
 
 @pytest.fixture
 def started() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """What is to be ended at the end."""
+    """Yield a list of processes, and end them after the test."""
     found: list[subprocess.Popen[bytes]] = []
     yield found
     for it in found:
@@ -176,7 +176,7 @@ def test_a_number_that_is_used_again_is_not_ended(started: list[subprocess.Popen
 def test_without_a_record_nothing_is_started(
     engine: VllmEngine, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker whose mark is nowhere could not be found again."""
+    """A worker whose mark is not recorded could not be found again."""
     monkeypatch.setattr(supervised, "record_of", lambda _: tmp_path / "none/it.json")
     with pytest.raises(EngineError):
         load(engine)

@@ -1,4 +1,4 @@
-"""How vLLM is told to find reasoning and tool calls, by a checkpoint's own markers."""
+"""vLLM's parsers for reasoning and tool calls, chosen by a checkpoint's own markers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.engines.vllm.flags import model
 
 
 def test_gemma_s_channels_and_calls_are_read_by_vllm() -> None:
-    """The starter has the tokens of its family, though its template does not speak of them."""
+    """The starter has the tokens of its family, though its template does not mention them."""
     found = parsing_of(TARGET)
     assert found.words == (
         *("--reasoning-parser", "gemma4"),
@@ -73,7 +73,7 @@ def test_calls_are_read_by_vllm_where_it_knows_their_format(
 
 @pytest.mark.parametrize("template", ["", "Hello", "<|channel|> <|message|>"])
 def test_nothing_is_said_of_others(tmp_path: Path, template: str) -> None:
-    """What gpt-oss writes, vLLM reads unasked."""
+    """vLLM parses gpt-oss's text without being asked."""
     assert parsing_of(model(tmp_path, template)) == Parsing()
 
 

@@ -1,4 +1,4 @@
-"""What is refused before a worker is started for it."""
+"""Requests that are refused before a worker is started for them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A real vLLM on the processor, with the starter's pair and MTP: the contract, and its end.
 
-The tests build on each other to need few starts, each of which takes a minute: the shared worker
-is killed at the end of what needs it. What is killed here, in a real tree: the API server when
-ready, the guardian while loading, a worker in mid-answer, the engine core when ready, the app
-while loading. All other pairs of process and phase are in `test_guarding`, with the same guardian.
+The tests build on each other, as each start takes a minute: the shared worker is killed after the
+last test that needs it. These are killed here, in a real tree: the API server when ready, the
+guardian while loading, a worker in mid-answer, the engine core when ready, the app while loading.
+All other pairs of process and phase are in `test_guarding`, with the same guardian.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ ACCEPTED = "vllm:spec_decode_num_accepted_tokens_total"
 
 
 def figure(engine: VllmEngine, name: str) -> float:
-    """A figure of the worker's own."""
+    """Return a figure that the worker itself reports."""
     found = engine.metrics()
     assert found is not None
     return found.get(name, 0.0)
 
 
 class TestContract(EngineContract):
-    """On the shared worker. What a prefix cache holds are whole blocks, and not told here."""
+    """The contract on the shared worker, whose prefix cache is in whole blocks and not reported."""
 
     counts_cached = False
     has_worker = True
@@ -113,7 +113,7 @@ QUESTIONS = ("What is Hearth?", "Can you help me?", "Where are my chats?")
 
 @pytest.fixture(scope="module")
 def drafted(shared_vllm: VllmEngine) -> list[list[Event]]:
-    """The questions' answers from the shared worker."""
+    """Return the answers of the shared worker to the questions."""
     return [run(shared_vllm, ask(question, max_tokens=100)) for question in QUESTIONS]
 
 
@@ -129,7 +129,7 @@ def test_the_report_says_what_runs(shared_vllm: VllmEngine) -> None:
 
 
 def test_all_its_processes_carry_its_mark(shared_vllm: VllmEngine) -> None:
-    """Also those that vLLM gives another name."""
+    """So do those to which vLLM gives another name."""
     worker = shared_vllm.worker
     assert worker is not None
     mark = json.loads(record_of(worker.place).read_text())["mark"]
@@ -158,7 +158,7 @@ def test_a_wish_that_needs_a_restart_is_said(shared_vllm: VllmEngine) -> None:
 
 
 def test_sampling_with_drafts_is_sampling(shared_vllm: VllmEngine) -> None:
-    """The processor's build is mended for this; at a low temperature it says what greedy says."""
+    """The processor's build is patched for this; a low temperature gives the greedy answer."""
     greedy = answer(shared_vllm, ask("What is Hearth?"))
     cool = Sampling(temperature=0.01, top_k=40, top_p=0.95)
     assert answer(shared_vllm, ask("What is Hearth?", sampling=cool)) == greedy
@@ -180,7 +180,7 @@ def test_a_cancel_stops_the_server(shared_vllm: VllmEngine) -> None:
 def test_a_killed_server_takes_its_engine_along(
     shared_vllm: VllmEngine, shared_before: set[Path]
 ) -> None:
-    """Ready: without a guardian, two processes and 2.3 GB would stay."""
+    """The server is ready; without a guardian, two processes and 2.3 GB would stay."""
     worker = shared_vllm.worker
     assert worker is not None
     everything = members(worker.guardian)
@@ -200,7 +200,7 @@ def engine(vllm: Installed, vllm_folder: Path) -> Iterator[VllmEngine]:
 
 
 def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
-    """Then vLLM ignores SIGTERM; Hearth ends it."""
+    """vLLM ignores SIGTERM then; Hearth ends it."""
     caught: list[EngineError] = []
 
     def load() -> None:
@@ -225,7 +225,7 @@ def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
 
 @pytest.fixture(scope="module")
 def loading(engine: VllmEngine) -> list[EngineStatus]:
-    """What was said while a worker without drafts was started, which is there afterwards."""
+    """Load a worker without drafts, which stays; return its reports meanwhile."""
     seen = [engine.status()]
     plan = replace(DRAFTING, draft_max=0, context=LONG)
     engine.load(plan, lambda _: seen.append(engine.status()), CancelToken())
@@ -250,7 +250,7 @@ def test_it_says_what_it_is_doing(engine: VllmEngine, loading: list[EngineStatus
 
 @pytest.fixture(scope="module")
 def plain(engine: VllmEngine, loading: list[EngineStatus]) -> list[list[Event]]:
-    """The questions' answers from the worker without drafts."""
+    """Return the answers of the worker without drafts to the questions."""
     return [run(engine, ask(question, max_tokens=100)) for question in QUESTIONS]
 
 
@@ -289,7 +289,7 @@ def test_a_worker_killed_in_mid_answer(engine: VllmEngine, plain: list[list[Even
         except EngineError as error:
             caught.append(error)
 
-    # Held still, since so small a model has answered before it could be killed.
+    # It is stopped, as so small a model would answer before it could be killed.
     os.kill(victim, signal.SIGSTOP)
     thread = threading.Thread(target=ask_it)
     thread.start()
@@ -304,14 +304,14 @@ def test_a_worker_killed_in_mid_answer(engine: VllmEngine, plain: list[list[Even
 
 @pytest.fixture(scope="module")
 def revived(engine: VllmEngine) -> str:
-    """The next answer starts the worker again."""
+    """Return the next answer, which starts the worker again."""
     return answer(engine, ask(QUESTIONS[0], max_tokens=100))
 
 
 def test_the_next_answer_works_and_then_the_engine_core_dies(
     engine: VllmEngine, plain: list[list[Event]], revived: str
 ) -> None:
-    """Its exit code is 0 then; the engine knows better."""
+    """Its exit code is 0 then, but the engine recognises the failure."""
     assert revived == text_of(plain[0])
     worker = engine.worker
     assert worker is not None

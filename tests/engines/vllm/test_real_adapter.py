@@ -1,4 +1,4 @@
-"""A real vLLM with a LoRA adapter: another text where it is asked for, and only there."""
+"""A real vLLM with a LoRA adapter: another text for requests that name it, and only for these."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TARGETS = ("o_proj", "down_proj")
 
 
 def shapes() -> dict[str, list[int]]:
-    """The weights of the starter that an adapter can change, by name: outputs and inputs."""
+    """Return the shapes of the starter's weights that an adapter can change, outputs first."""
     raw = (TARGET / "model.safetensors").read_bytes()
     header = json.loads(raw[8 : 8 + struct.unpack_from("<Q", raw)[0]])
     return {
@@ -39,7 +39,7 @@ def shapes() -> dict[str, list[int]]:
 
 
 def make_adapter(folder: Path, seed: int = 1) -> Path:
-    """One that turns the model's words into others, in peft's format."""
+    """Make an adapter in peft's format that changes the model's words."""
     dice = random.Random(seed)
     folder.mkdir()
     tensors: dict[str, tuple[list[int], bytes]] = {}

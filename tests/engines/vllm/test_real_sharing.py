@@ -1,4 +1,4 @@
-"""A real vLLM that stays for the next command, and ends with the last that uses it."""
+"""A real vLLM that stays for the next command, and ends with its last user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real vLLM with a model that hears: sounds in each format, and what is no sound.
+"""A real vLLM with a model that hears: sounds in each format, and files that are no sound.
 
 Their rate is the model's own: the build for processors is without torchaudio, which changes rates.
 """
@@ -29,11 +29,11 @@ pytestmark = [
 ]
 
 MARKS = 2
-"""Tokens around a sound."""
+"""The tokens around a sound."""
 
 
 def about(*sounds: bytes) -> ChatRequest:
-    """A question with sounds in front of its text."""
+    """Return a question with sounds before its text."""
     request = ask("What is said?")
     media = tuple(Medium("audio", it, hashlib.sha256(it).hexdigest()) for it in sounds)
     return replace(request, messages=(replace(request.messages[0], media=media),))

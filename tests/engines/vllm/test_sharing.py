@@ -1,4 +1,4 @@
-"""A worker that stays is used by the next Hearth, and nobody's outlives its users."""
+"""A worker that stays is used by the next Hearth, and none outlives its users."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
-    # httpcore2 does not close a local socket at whose other end nobody listens.
+    # httpcore2 does not close a local socket if nothing listens at its other end.
     pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
 ]
 LONG_S = 600.0
@@ -53,7 +53,7 @@ LONG_S = 600.0
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
-    """The folder of a made environment."""
+    """Return the folder of a made environment."""
     folder = tmp_path / "fake"
     make_fake(folder)
     return folder
@@ -83,7 +83,7 @@ class Site:
 
     @property
     def left(self) -> list[Path]:
-        """What of workers is on the disk."""
+        """The files of workers on the disk."""
         return list(runs_folder(self.folder).iterdir())
 
 
@@ -99,7 +99,7 @@ def site(fake: Path, tmp_path: Path) -> Iterator[Site]:
 
 
 def share(engine: VllmEngine, wanted: str = "it", plan: VllmPlan = PLAN) -> int:
-    """Share a worker; returns its session."""
+    """Share a worker; return its session."""
     engine.share(wanted, "It", lambda: plan, lambda _: None, CancelToken())
     assert engine.worker is not None
     return engine.worker.session
@@ -183,7 +183,7 @@ def test_two_at_once_start_one_worker(site: Site, fake: Path) -> None:
     thread.start()
     until(lambda: second.status().words.startswith("Waiting"))
     assert second.status().state == "loading"
-    # One that is held goes on as soon as it may.
+    # A waiting one continues as soon as it may.
     before = started_in(fake)
     held = fake / "behaviour.json"
     held.write_text("{}")
@@ -321,9 +321,9 @@ def test_somebody_else_at_the_door_is_not_believed(site: Site) -> None:
 
 
 def lie(stranger: socket.socket) -> None:
-    """Answer as a guardian would, to the first who comes."""
+    """Answer the first client as a guardian would."""
     connection, _ = stranger.accept()
-    with connection, suppress(BrokenPipeError):  # who is not deceived has gone
+    with connection, suppress(BrokenPipeError):  # a client that is not deceived has gone
         connection.sendall(b'{"users": 0, "left_s": 600}\n')
 
 

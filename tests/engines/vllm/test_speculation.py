@@ -1,4 +1,4 @@
-"""What drafts for a checkpoint, and how it is said where there are none."""
+"""The drafters of a checkpoint, and the words about a checkpoint without any."""
 
 from __future__ import annotations
 

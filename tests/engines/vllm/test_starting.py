@@ -1,4 +1,4 @@
-"""A start says what it does and ends at its user’s wish; nobody waits for a worker or a driver."""
+"""A start reports its progress and can be cancelled; nothing waits for a worker or a driver."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
-    # httpcore2 does not close a local socket at whose other end nobody listens.
+    # httpcore2 does not close a local socket if nothing listens at its other end.
     pytest.mark.filterwarnings("ignore:unclosed <socket.*family=1:ResourceWarning"),
 ]
 
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
-    """The folder of a made environment."""
+    """Return the folder of a made environment."""
     return tmp_path / "fake"
 
 
@@ -54,11 +54,11 @@ def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
 
 
 SILENT_S = 8.0
-"""The limit of a start's silence where it compiles; on a busy machine its share is small."""
+"""The time limit for silence in a start that compiles; it gets little of a busy machine."""
 
 
 class Starting:
-    """A load on a thread, which is ended by its user."""
+    """A load on a thread, which its user ends."""
 
     def __init__(self, engine: VllmEngine) -> None:
         self._engine = engine
@@ -111,16 +111,18 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
     assert engine.status() == EngineStatus("stopped", log=engine.status().log)
 
 
+@pytest.mark.exhaustive
 def test_compiling_without_a_word_is_a_stage_and_no_silence(fake: Path, tmp_path: Path) -> None:
     engine = make_engine(make_fake(fake, card=True, compiles=True), tmp_path / "engine", SILENT_S)
     shares: list[float] = []
     loads = threading.Thread(target=engine.load, args=(PLAN, shares.append, CancelToken()))
     loads.start()
     try:
-        until(lambda: engine.status().words == "Compiling for this card: sampling")
+        until(lambda: engine.status().detail == "sampling")
         began = time.monotonic()
         until(lambda: time.monotonic() - began > 1.2 * SILENT_S)
-        assert engine.status().words == "Compiling for this card: sampling"
+        assert engine.status().detail == "sampling"
+        assert engine.status().words == "Compiling for this card", "the step is a text by itself"
         (fake / "compiled").touch()
         loads.join(60)
         assert engine.status().state == "ready"
@@ -171,7 +173,7 @@ def test_a_start_is_silent_when_it_neither_says_nor_computes_anything() -> None:
         "it has just said something"
     )
     clock.now += 601.0
-    # What only waits looks around now and then.
+    # A process that only waits still wakes up now and then.
     assert watch.check(last_line_at=clock.now - 601.0, computed=1804.0) == Silence(
         601.0, computes=False
     )

@@ -1,7 +1,7 @@
 """A real vLLM with a stand-in for a model that thinks: the starter, with its template changed.
 
-The prompt ends within the reasoning where that is asked for, and a limit is what ends it. The
-model's generation_config.json is one that would govern every answer.
+On request, the prompt ends within the reasoning, and a limit ends that. The model's
+generation_config.json is one that would change every answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OPENING = "{%- if enable_thinking is defined and enable_thinking %}{{ '<|channel
 
 @pytest.fixture(scope="module")
 def thinker(vllm: Installed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmEngine]:
-    """With MTP on, which refuses min-p."""
+    """Start it with MTP, which does not allow min-p."""
     folder = tmp_path_factory.mktemp("thinker")
     model = shutil.copytree(TARGET, folder / "model")
     template = model / "chat_template.jinja"
@@ -85,13 +85,13 @@ def test_a_grammar_binds_the_answer_and_not_the_thoughts(thinker: VllmEngine) ->
 
 
 def test_what_the_model_s_own_file_says_does_not_govern_answers(thinker: VllmEngine) -> None:
-    """It asks for seven tokens at most, and for min-p, which does not go with MTP."""
+    """It sets a limit of seven tokens, and min-p, which does not go with MTP."""
     done = done_of(say(thinker, sampling=Sampling(temperature=1.0, min_p=0.0, seed=3)))
     assert done.usage.completion_tokens > 7
 
 
 def test_what_has_been_read_before_is_counted(thinker: VllmEngine) -> None:
-    """In whole blocks of 128 tokens."""
+    """The count is in whole blocks of 128 tokens."""
     question = "Where are my chats, and who can read them? " * 120
     assert done_of(say(thinker, question)).usage.cached_tokens == 0
     assert done_of(say(thinker, question)).usage.cached_tokens > 0

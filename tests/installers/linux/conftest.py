@@ -1,4 +1,4 @@
-"""A bundle of Hearth in small: a program that completes, and one library."""
+"""A small bundle of Hearth: a program that completes, and one library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ exec env PYTHONPATH={ROOT} {sys.executable} -P {ROOT}/app/packaged.py "$@"
 
 
 def needs(program: str) -> str:
-    """A program of the system, without which a test is left out."""
+    """Return a program of the system; without it, the test is skipped."""
     found = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if found is None:
         pytest.skip(f"{program} is not installed")
@@ -30,7 +30,7 @@ def needs(program: str) -> str:
 
 
 def said(*command: str | Path, **variables: str) -> str:
-    """What a command says, which has to go well."""
+    """Return the output of a command, which has to succeed."""
     ended = subprocess.run(
         command, capture_output=True, text=True, env=os.environ | variables, timeout=100
     )
@@ -43,20 +43,20 @@ SECONDS = 1_750_000_000
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """A bundle where `build.py` makes it, with the Python of these tests beside it."""
+    """Make a bundle where `build.py` makes it, with the Python of these tests beside it."""
     return make_bundle(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive of a bundle, as the target `tar` makes it."""
+    """Make the archive of a bundle, as the target `tar` does."""
     folder = tmp_path_factory.mktemp("archive")
     return make_tar(make_bundle(folder), folder, "1.2.3", SECONDS)
 
 
 @pytest.fixture(scope="session")
 def deb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The .deb of a bundle, unpacked."""
+    """Make the .deb of a bundle, and unpack it."""
     needs("dpkg-deb")
     folder = tmp_path_factory.mktemp("deb")
     made = make_deb(make_bundle(folder), folder, "1.2.3", SECONDS)
@@ -65,7 +65,7 @@ def deb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def make_bundle(folder: Path) -> Path:
-    """Make a small bundle in a folder; returns its place."""
+    """Make a small bundle in a folder; return its place."""
     made = folder / "work" / "made" / "hearth"
     (made / "_internal").mkdir(parents=True)
     (made / "hearth").write_text(PROGRAM, encoding="utf-8")

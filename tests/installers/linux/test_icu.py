@@ -71,7 +71,7 @@ def test_what_sorts_words_is_kept(name: str, kept: bool) -> None:
 
 
 def test_qts_own_sort_as_before(tmp_path: Path) -> None:
-    """With the ICU of Qt: once with all its tables, and once with those that are kept."""
+    """Qt sorts with its ICU: once with all tables, and once with those that are kept."""
     needs("as")
     import PySide6
 

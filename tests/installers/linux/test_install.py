@@ -1,4 +1,4 @@
-"""The installation for one user: `install.sh` of the archive, and its way back."""
+"""The installation for one user: `install.sh` of the archive, and its removal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from installers.linux.tree import ID
 
 _CACHES = re.compile(r"/mime/(?!packages/)|/mimeinfo\.cache$")
-"""What programs of the desktop make of its entries and types."""
+"""Files that programs of the desktop make of its entries and types."""
 
 
 _OTHER = """\
@@ -26,7 +26,7 @@ _OTHER = """\
 
 
 class User:
-    """A user with a home of their own, and what was unpacked there."""
+    """A user with their own home and the unpacked archive in it."""
 
     def __init__(self, home: Path, archive: Path) -> None:
         self.home = home
@@ -46,7 +46,7 @@ class User:
         return ended.stdout
 
     def files(self) -> set[str]:
-        """All files outside of what was downloaded, but for the caches of the desktop."""
+        """Return all files outside the downloads, except for the caches of the desktop."""
         found = (it for it in self.home.rglob("*") if not it.is_dir() or it.is_symlink())
         names = {it.relative_to(self.home).as_posix() for it in found}
         return {it for it in names if not it.startswith("Downloads/") and not _CACHES.search(it)}

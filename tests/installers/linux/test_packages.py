@@ -1,4 +1,4 @@
-"""Packages of Linux: their files, what the desktop makes of them, and that two builds are equal."""
+"""Packages of Linux: their files, the desktop's view of them, and that two builds are equal."""
 
 from __future__ import annotations
 

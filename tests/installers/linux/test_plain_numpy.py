@@ -1,6 +1,6 @@
-"""numpy without OpenBLAS: what is compiled, from which source, and that the wheel tells no place.
+"""numpy without OpenBLAS: its source, its compilation, and a wheel without any local path.
 
-The compiling itself is tried by `tests/packages`, which builds a bundle.
+The compilation itself is tested in `tests/packages`, which builds a bundle.
 """
 
 from __future__ import annotations

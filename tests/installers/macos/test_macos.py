@@ -1,4 +1,4 @@
-"""The app for macOS: what it tells the system, what it may do, and how it is signed."""
+"""The app for macOS: its declarations to the system, its permissions, and its signature."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ BUILD_VERSION, VERSION_MIN = 0x32, 0x24
 
 
 def code(*commands: tuple[int, int, int]) -> bytes:
-    """Make the head of a library for macOS. commands: which, the version's two numbers."""
+    """Make the head of a library for macOS.
+
+    Args:
+        commands: The number of each command, and the two numbers of its version.
+    """
     body = b""
     for command, major, minor in commands:
         version = major << 16 | minor << 8
@@ -48,7 +52,7 @@ def universal(*parts: bytes) -> bytes:
 
 @pytest.fixture
 def app(tmp_path: Path) -> Path:
-    """An app with a program, a library and what is neither."""
+    """Make an app with a program, a library and other files."""
     app = tmp_path / "Hearth.app"
     (app / "Contents" / "MacOS").mkdir(parents=True)
     (app / "Contents" / "Frameworks" / "deep").mkdir(parents=True)
@@ -137,7 +141,7 @@ ACCEPTED = 'case "$*" in *submit*) echo answer ;; esac'
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """Stand-ins for what only a Mac has, which note how they are called."""
+    """Make stand-ins for the tools of a Mac, which note their calls."""
     folder = tmp_path / "tools"
     folder.mkdir()
     does = {
@@ -156,7 +160,7 @@ def tools(tmp_path: Path) -> Path:
 
 
 def make_dmg(app: Path, tools: Path, **variables: str) -> tuple[int, list[str]]:
-    """Run the script with the stand-ins; returns its exit code, and what was called in order."""
+    """Run the script with the stand-ins; return its exit code, and the calls in order."""
     trace = tools / "trace"
     trace.write_text("", encoding="utf-8")
     ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""The installer for Windows, as far as it needs no NSIS; tests/packages has it made and run."""
+"""The installer for Windows, as far as it needs no NSIS; tests/packages builds and runs it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_whatever_the_installer_says_it_says_in_both_languages() -> None:
 
 def test_an_icon_of_windows_says_where_each_of_its_drawings_is() -> None:
     png = b"\x89PNG\r\n\x1a\n" + bytes(20)
-    # Three rows of a bitmap come from below upwards, as Windows keeps them.
+    # The three rows of a bitmap come from bottom to top, as Windows keeps them.
     rows = b"".join(bytes([row]) * 64 for row in range(16))
     icon = icon_files.ico({256: (png, b""), 16: (png, rows)})
     assert struct.unpack_from("<HHH", icon) == (0, 1, 2)

@@ -1,4 +1,4 @@
-"""An engine that leads an agent through a task: one command a turn, then it is done."""
+"""An engine that leads an agent through a task, one command a turn."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ from tests.support.scripted import ScriptedEngine
 
 SHELLS: Final = {"Bash": "command", "exec_command": "cmd", "shell_command": "command",
                  "bash": "command"}  # fmt: skip
-"""The tools by which agents run a command, and what they call it."""
+"""The tools with which agents run a command, and the name of their argument for it."""
 FILE: Final = "steps.txt"
 TASK: Final = f"Write the steps into {FILE}, one after the other."
 
 
 class LeadingEngine(ScriptedEngine):
-    """turns: how many commands it asks for. Requests without a shell are answered with a word."""
+    """An engine that asks for a number of commands.
+
+    Requests without a shell are answered with a single word.
+
+    Args:
+        turns: The number of commands.
+    """
 
     def __init__(self, turns: int) -> None:
         super().__init__()
@@ -44,7 +50,7 @@ def shell_of(request: ChatRequest) -> Tool | None:
 
 
 def arguments(shell: Tool, step: int) -> str:
-    """Write the arguments of a command, with all that the tool's schema demands."""
+    """Return the arguments of a command, with everything that the tool's schema requires."""
     said = {SHELLS[shell.name]: f"echo step {step} >> {FILE}; cat {FILE}"}
     for name in shell.parameters.get("required", ()):
         said.setdefault(name, f"Write step {step}")

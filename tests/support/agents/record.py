@@ -1,11 +1,12 @@
-"""Lead the real agents through a task at Hearth's server, and record what they ask.
+"""Lead the real agents through a task at Hearth's server, and record their requests.
 
     npm install @openai/codex @anthropic-ai/claude-code opencode-ai
     unshare -rn sh -c 'ip link set lo up; python -m tests.support.agents.record node_modules'
 
-Without a network but loopback, so that nothing else is asked. What is written into
-`recorded/` are the agents' requests as they were sent, but for longer texts, which are theirs:
-each of their words is replaced by another of the same length, the same word by the same.
+There is no network but loopback, so that the agents can reach nothing else. The files in
+`recorded/` are the agents' requests as they were sent, except for their longer texts, which belong
+to the agents' makers: each word is replaced by another of the same length, and the same word always
+by the same one.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ RECORDED: Final = Path(__file__).parent / "recorded"
 TURNS: Final = 20
 TIMEOUT_S: Final = 300
 SHORT: Final = 100
-"""Texts up to here stay as they are: names, ids, commands and their output."""
+"""The longest text that stays as it is: names, ids, commands and their output."""
 KEPT: Final = re.compile(r"x-anthropic-billing-header:[^\n]*|</?system-reminder>|<[a-z_]+>")
-"""What a server may have to recognise."""
+"""The parts of a text that a server may have to recognise."""
 
 CODEX: Final = """
 model = "starter"
@@ -49,7 +50,7 @@ env_key = "HEARTH_KEY"
 
 
 class Recording:
-    """An ASGI app that keeps the bodies of what is asked of another one."""
+    """An ASGI app that keeps the bodies of the requests to another one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -104,7 +105,7 @@ AGENTS: Final[Mapping[str, Agent]] = {"claude": claude, "codex": codex, "opencod
 
 
 def lead(name: str, modules: Path, turns: int) -> list[tuple[str, Any]]:
-    """Lead an agent through the task; returns what it asked, each with its address."""
+    """Lead an agent through the task; return the path and the body of each request."""
     with tempfile.TemporaryDirectory(prefix="hearth-agent-") as folder:
         home = Path(folder)
         work = home / "work"
@@ -130,7 +131,7 @@ def lead(name: str, modules: Path, turns: int) -> list[tuple[str, Any]]:
 
 
 def scrubbed(value: Any) -> Any:
-    """Replace the words of long texts, so that nobody's text is kept."""
+    """Replace the words of long texts, so that no foreign text is stored."""
     if isinstance(value, dict):
         return {key: scrubbed(it) for key, it in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The care of an engine on a Windows, over a made index; as a program, one that a test can kill.
+"""The installer of an engine on a made Windows; also a program that a test can kill.
 
 `python -m tests.support.wsl.care WSL ROOT LOCK ADDRESS LOCKS` installs and prints the phases.
 """
@@ -34,7 +34,16 @@ from tests.support.package_index import Wheel
 def care_inside(
     wsl: Wsl, root: Path, lock: Callable[[], Lock], gate: Gate, index: str, locks: Path
 ) -> EngineInstaller:
-    """As the app has it, but for the lock and the index. locks: with `write_tool`'s."""
+    """Make an installer like the app's, with another lock and index.
+
+    Args:
+        wsl: The made WSL.
+        root: The folder of the engine.
+        lock: Returns the lock to install.
+        gate: The gate for its connections.
+        index: The address of the index.
+        locks: The folder of `write_tool`.
+    """
 
     def lock_of(_: LockName) -> Lock:
         return lock()
@@ -51,7 +60,7 @@ def care_inside(
 
 
 def tool_wheel() -> Wheel:
-    """As uv's own wheel has its program, which here only starts the one of this computer."""
+    """Make a wheel like uv's, whose program only starts the uv of this computer."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as packed:
         started = f'#!/bin/sh\nexec "{uv.find_uv_bin()}" "$@"\n'
@@ -61,7 +70,7 @@ def tool_wheel() -> Wheel:
 
 
 def write_tool(locks: Path, tool: Wheel) -> None:
-    """Where Hearth reads which file the tool is."""
+    """Write the file from which Hearth reads the name and the checksum of the tool."""
     locks.mkdir(parents=True, exist_ok=True)
     (locks / "uv.json").write_text(json.dumps({tool.name: [len(tool.data), tool.sha256]}))
 

@@ -1,10 +1,10 @@
-"""Stands in for wsl.exe on a Linux: `stand_in.py FOLDER …`, where … is a command line of WSL.
+"""A stand-in for wsl.exe on Linux: `stand_in.py FOLDER …`, where … is a command line of WSL.
 
-FOLDER/windows.json says what this Windows is like. What the program says itself is UTF-16, as on
-Windows. `--exec` runs the words on this Linux, with the home of a distribution and an environment
-in which nothing of the caller's is but what WSLENV names. They are no children of this process, as
-they are none of wsl.exe: their streams are passed on, and if this process is killed, the end of
-their input is all that they see of it. Standard library only.
+FOLDER/windows.json describes this Windows. The program's own output is UTF-16, as on Windows.
+`--exec` runs the words on this Linux, with the home of a distribution and an environment that has
+nothing of the caller's except the variables that WSLENV names. Like wsl.exe's, these processes are
+no children of this one: their streams are passed on, and if this process is killed, they only
+notice the end of their input. It needs only the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ABSENT = 50
-"""How wsl.exe ends where WSL is not installed."""
+"""The exit status of wsl.exe if WSL is not installed."""
 
 
 def say(text: str) -> None:
@@ -29,13 +29,16 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """As it does before much of what goes well."""
+    """Write a warning, as wsl.exe often does before it succeeds."""
     sys.stderr.buffer.write(text.replace("\n", "\r\n").encode("utf-16-le"))
     sys.stderr.buffer.flush()
 
 
 def table(distributions: dict[str, Any]) -> str:
-    """In a language whose word for a state is two words, with the usual one marked."""
+    """Return the table of distributions in a language that needs two words for a state.
+
+    The default distribution is marked.
+    """
     rows = ["  NAME                   STATUS             VERSION"]
     for number, (name, facts) in enumerate(distributions.items()):
         mark = "*" if number == 0 else " "
@@ -44,7 +47,7 @@ def table(distributions: dict[str, Any]) -> str:
 
 
 def variables(folder: Path, name: str) -> dict[str, str]:
-    """As in a distribution."""
+    """Return the environment in a distribution."""
     place = folder / name
     passed = [it.partition("/")[0] for it in os.environ.get("WSLENV", "").split(":") if it]
     return {it: os.environ[it] for it in passed if it in os.environ} | {
@@ -57,7 +60,7 @@ def variables(folder: Path, name: str) -> dict[str, str]:
 
 
 def run(words: list[str], environment: dict[str, str]) -> int:
-    """The exit status of words that run beside this process, with their streams passed on."""
+    """Run words beside this process, pass their streams on, and return the exit status."""
     pipes = [os.pipe() for _ in range(4)]
     (in_read, in_write), (out_read, out_write), (err_read, err_write), (end_read, end_write) = pipes
     if os.fork() == 0:
@@ -95,7 +98,10 @@ def run(words: list[str], environment: dict[str, str]) -> int:
 
 
 def until_passed_on(thread: threading.Thread, source: int) -> None:
-    """Not to the stream's end: what the words have started may hold it open."""
+    """Wait until the output has been passed on, not for its end.
+
+    A process that the words have started may keep it open.
+    """
     thread.join(0.1)
     while thread.is_alive() and select.select([source], [], [], 0)[0]:
         thread.join(0.05)

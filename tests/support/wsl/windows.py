@@ -1,4 +1,4 @@
-"""A Windows for tests: a stand-in for its wsl.exe, with distributions that are folders here."""
+"""A made Windows: a stand-in for its wsl.exe, with distributions that are folders here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ esac
 
 
 class Windows:
-    """folder: for all that belongs to it. It has no WSL2 before `add`."""
+    """A made Windows, which has no WSL2 before `add`.
+
+    Args:
+        folder: The folder for all its files.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,12 +44,12 @@ class Windows:
         return Wsl(str(self.program))
 
     def change(self, **facts: Any) -> None:
-        """installed, distributions, seconds: as `stand_in` reads them."""
+        """Change the installed state, the distributions or the delay that `stand_in` reads."""
         self._facts |= facts
         (self.folder / "windows.json").write_text(json.dumps(self._facts), encoding="utf-8")
 
     def add(self, name: str = "Ubuntu", version: int = 2, **facts: Any) -> Path:
-        """A distribution; its home. The first one is the usual one."""
+        """Add a distribution and return its home. The first one is the default."""
         home, programs = self.folder / name / "home", self.folder / name / "bin"
         home.mkdir(parents=True, exist_ok=True)
         programs.mkdir(exist_ok=True)
@@ -61,11 +65,11 @@ class Windows:
         _program(self.folder / name / "bin" / "nvidia-smi", _SMI)
 
     def hide_drives(self, name: str = "Ubuntu") -> None:
-        """Its drives of Windows are not mounted."""
+        """Unmount the drives of Windows."""
         _program(self.folder / name / "bin" / "wslpath", "#!/bin/sh\nexit 1\n")
 
     def forget(self, name: str = "Ubuntu") -> None:
-        """The user removes a distribution, with all that is in it."""
+        """Remove a distribution with everything in it, as the user could."""
         shutil.rmtree(self.folder / name)
         distributions = dict(self._facts["distributions"])
         del distributions[name]
@@ -73,7 +77,7 @@ class Windows:
 
     @property
     def asked(self) -> list[list[str]]:
-        """The command lines that wsl.exe was started with."""
+        """The command lines with which wsl.exe was started."""
         try:
             text = (self.folder / "asked.txt").read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -81,9 +85,9 @@ class Windows:
         return [json.loads(line) for line in text.splitlines()]
 
     def through(self, role: str) -> Process:
-        """The one wsl.exe behind which Hearth's hands have a role: “serve” or “guard”.
+        """Return the wsl.exe process through which Hearth plays a role: “serve” or “guard”.
 
-        What waits for them in the Linux has the same words, but a session of its own.
+        The process that waits for it inside Linux has the same words, but a session of its own.
         """
         (found,) = [
             it
@@ -94,7 +98,7 @@ class Windows:
 
 
 def words_at(pid: int) -> set[str]:
-    """Of a process's command line."""
+    """Return the words of a process's command line."""
     try:
         return set(Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0"))
     except OSError:
@@ -102,7 +106,7 @@ def words_at(pid: int) -> set[str]:
 
 
 def _python() -> Path:
-    """The interpreter itself, without the packages of this environment."""
+    """Return the interpreter itself, without the packages of this environment."""
     return Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 

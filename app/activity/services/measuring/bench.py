@@ -25,7 +25,7 @@ from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
-from engines.sentences import N_, word
+from engines.sentences import N_
 from engines.types import (
     MtpCheck,
     MtpMode,
@@ -59,7 +59,7 @@ class RestartingMeasurement:
             items = [item for item in work if item[2] == depth]
             prompts_here = {number: text for number, text, _ in items} if depth else prompts
             mode: MtpMode = "on" if depth else "off"
-            starting = N_("starting with {depth} ahead", depth=depth) if depth else word("starting")
+            starting = N_("starting with {depth} ahead", depth=depth) if depth else N_("starting")
             yield BenchStep(count, total, starting)
             with self._lease(replace(settings, mtp=mode), depth or None) as model:
                 _require_drafts(model, depth)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.chats.answers.values.answers import AnswerEvent, Ended
-from engines.types import Done, MtpReport, ReasoningDelta, TextDelta
+from engines.types import Done, MtpReport, PromptProgress, ReasoningDelta, TextDelta
 
 
 def joined(events: Iterable[AnswerEvent]) -> list[AnswerEvent]:
     """Join neighbouring pieces of text.
 
-    Only the last MTP report is kept, counting the one in a Done; it becomes the last event, or the
-    last before an Ended.
+    Of the reports on reading a prompt only the last is kept. So it is with those on MTP, counting
+    the one in a Done; it becomes the last event, or the last before an Ended.
     """
     result: list[AnswerEvent] = []
     report: MtpReport | None = None
@@ -26,6 +26,8 @@ def joined(events: Iterable[AnswerEvent]) -> list[AnswerEvent]:
             result[-1] = TextDelta(last.text + event.text)
         elif isinstance(event, ReasoningDelta) and isinstance(last, ReasoningDelta):
             result[-1] = ReasoningDelta(last.text + event.text)
+        elif isinstance(event, PromptProgress) and isinstance(last, PromptProgress):
+            result[-1] = event
         else:
             result.append(event)
     if report is not None:

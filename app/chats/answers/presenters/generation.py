@@ -28,7 +28,15 @@ from app.kit.timer import timer
 from app.runtime.values.wait import Wait
 from app.settings.presenters import SettingsService
 from engines.errors import UserError
-from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta, WasReasoning
+from engines.types import (
+    MtpMode,
+    MtpReport,
+    PromptProgress,
+    PromptReady,
+    ReasoningDelta,
+    TextDelta,
+    WasReasoning,
+)
 
 _RETRY_MS = 3000
 
@@ -81,8 +89,9 @@ class Generation(QObject):
             waits.
         loading(answer_id, share): Its model is being loaded, 0.0 to 1.0.
         ready(answer_id, Ready): Its model is loaded.
-        prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): News of the
-            answer, in batches about 30 times a second; of the reports in a batch only the last.
+        prompt(answer_id, PromptReady), reading(answer_id, PromptProgress), text(answer_id, str),
+            reasoning(answer_id, str): News of the answer, in batches about 30 times a second; of
+            the reports in a batch only the last.
         was_reasoning(answer_id): All its text so far was reasoning.
         compacting(answer_id, Compaction): Older turns are being summarised first, or could not be.
         grounded(answer_id, Grounded): How much of the attached files is in its prompt.
@@ -98,6 +107,7 @@ class Generation(QObject):
     loading = Signal(str, float)
     ready = Signal(str, object)
     prompt = Signal(str, object)
+    reading = Signal(str, object)
     mtp = Signal(str, object)
     text = Signal(str, str)
     reasoning = Signal(str, str)
@@ -129,6 +139,7 @@ class Generation(QObject):
         self._signal_of = {
             Ready: self.ready,
             PromptReady: self.prompt,
+            PromptProgress: self.reading,
             Grounded: self.grounded,
             Compaction: self.compacting,
         }
@@ -325,7 +336,7 @@ class Generation(QObject):
         answer = run.writing.answer
         for event in joined(events):
             match event:
-                case Ready() | PromptReady() | Grounded() | Compaction():
+                case Ready() | PromptReady() | PromptProgress() | Grounded() | Compaction():
                     self._signal_of[type(event)].emit(answer.id, event)
                 case TextDelta(text):
                     run.reported += len(text)

@@ -63,7 +63,7 @@ class Titles(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a title is being made or waits for its turn."""
+        """True if a title is being made or waits for its turn."""
         return bool(self._running)
 
     def stop(self) -> None:

@@ -202,8 +202,8 @@ class Answers:
                     yield event
 
     def doing(self, engine: EngineName | None) -> str:
-        """Return how an engine describes loading a model, or "". Callable from any thread."""
-        return self._runtime.status(engine).words.partition(":")[0] if engine else ""
+        """Return an engine's current step of loading a model, or "". Callable from any thread."""
+        return self._runtime.status(engine).words if engine else ""
 
     def _lease(
         self,

@@ -193,7 +193,7 @@ class Saving:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next save is due."""
+        """True if the next save is due."""
         return self._now() > self._due
 
     def save_partial(self, message: StoredMessage) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.chats.citations.pages.words import summary
+from app.chats.citations.pages.words import given_words, summary
 from app.documents.citations.values import CheckedAnswer
 from app.kit.look.theme import Tone
 from app.kit.widgets.flow import FlowRow
@@ -22,11 +22,13 @@ class CitationLine(FlowRow):
 
     Signals:
         all(): The user wants the list of the quotes.
+        given(): The user wants the list of the passages that the model was given.
         uncited(shown): The user wants sentences without a quote to be marked in all answers, or
             no longer marked.
     """
 
     all = Signal()
+    given = Signal()
     uncited = Signal(bool)
 
     def __init__(
@@ -43,6 +45,13 @@ class CitationLine(FlowRow):
             self.add(button)
         else:
             self.add(Label(words, "small", name="noQuotes"))
+        if checked.given:
+            passages = LabelledButton(
+                "document", given_words(len(checked.given)), "showPassages", look="link"
+            )
+            passages.setToolTip(self.tr("Shows the parts of the files that the model was given."))
+            passages.clicked.connect(self.given)
+            self.add(passages)
         self._uncited = LabelledButton(
             "partly", self.tr("Sentences without a quote"), "showUncited", look="quiet"
         )

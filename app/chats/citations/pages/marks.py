@@ -31,7 +31,8 @@ class CitationMarks(QObject):
     """The check of answers about files, when they become live or end.
 
     Signals:
-        opened(citation): The user wants to see the place of a quote.
+        opened(place): The user wants to see the place of a quote or a passage, a `Citation` or a
+            `GivenPassage`.
     """
 
     opened = Signal(object)
@@ -98,6 +99,7 @@ class CitationMarks(QObject):
         self._mark(view, checked)
         line = CitationLine(checked, shows_uncited=self._uncited)
         line.all.connect(lambda: self._open_card(answer_id))
+        line.given.connect(lambda: self._open_passages(answer_id))
         line.uncited.connect(self._show_uncited)
         view.show_part(_PART, line)
 
@@ -142,6 +144,17 @@ class CitationMarks(QObject):
 
         card = CitationCard(self._checked[answer_id], self._window)
         card.chosen.connect(lambda number: self._open_quote(answer_id, number))
+        card.open_at(anchor)
+
+    def _open_passages(self, answer_id: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        anchor = view.part(_PART) if view is not None else None
+        if anchor is None:
+            return
+        from app.chats.citations.pages.passage_card import PassageCard
+
+        card = PassageCard(self._checked[answer_id].given, self._window)
+        card.chosen.connect(self.opened)
         card.open_at(anchor)
 
     def _open_quote(self, answer_id: str, number: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.documents.citations.values import CheckedAnswer, Citation
+from app.documents.citations.values import CheckedAnswer, Citation, GivenPassage
 from app.documents.pages.words import place_words
 from app.documents.values.documents import TextSpan
 from app.kit.look.direction import isolated
@@ -36,6 +36,18 @@ def summary(checked: CheckedAnswer) -> str:
     if len(parts) == 1:
         parts.append(_tr("citations", "found") if count == 1 else _tr("citations", "all found"))
     return ", ".join(parts)
+
+
+def given_words(count: int) -> str:
+    """Return how many passages of files the model was given."""
+    if count == 1:
+        return _tr("citations", "1 passage given")
+    return _tr("citations", "{count} passages given").format(count=count)
+
+
+def passage_place(passage: GivenPassage) -> str:
+    """Return the file and the place of a passage, as text."""
+    return ", ".join([isolated(passage.name), *map(_place_of, passage.spans)])
 
 
 def verdict(citation: Citation, checked: CheckedAnswer) -> str:

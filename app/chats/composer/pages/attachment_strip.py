@@ -10,19 +10,23 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from app.base.language import in_full
 from app.chats.files.pages.chip import FileChip
 from app.chats.files.pages.words import description, drawing_of, token_text
+from app.kit.announcing import announce
 from app.kit.look.format import figure, small_size
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.timer import timer
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
+from app.kit.widgets.popover import Popover
 from app.kit.widgets.problem_card import ProblemCard
 
 if TYPE_CHECKING:
     from app.chats.composer.presenters.draft_files import DraftFile
     from app.chats.context.values.budget import ContextUse
+    from engines.errors import UserError
 
 _TIP = 400
 """How many characters of a pasted text its tooltip shows."""
@@ -36,6 +40,9 @@ _LEAST = 36
 
 _LOWEST = 72
 """The height in pixels that shows one chip, also if a quarter of the window is less."""
+
+_REASON_WIDTH = 420
+"""The width in pixels of the card that says why a file cannot be sent."""
 
 _QUICK_S = 2.0
 """After so many seconds, the chip shows how long the file is being read."""
@@ -84,12 +91,15 @@ class AttachmentStrip(QWidget):
         self._pastes: list[tuple[str, FileChip]] = []
         self._files: Sequence[DraftFile] = ()
         self._chips: dict[str, FileChip] = {}
-        self._cards: dict[str, ProblemCard] = {}
+        self._refused_chips: dict[str, FileChip] = {}
         self._use: ContextUse | None = None
+        self._is_looking = False
         self._flow = FlowRow()
         self._waiting = Label("", "small", name="sentWhenRead", wrap=True)
         self._waiting.setText(self.tr("Sent as soon as the files are read."))
         self._waiting.hide()
+        self._refused_line = Label("", "problem", name="refusedFiles", wrap=True)
+        self._refused_line.hide()
         content = QWidget()
         content.setProperty("look", "page")
         self._column = QVBoxLayout(content)
@@ -108,6 +118,7 @@ class AttachmentStrip(QWidget):
         column.setSpacing(GRID // 2)
         column.addWidget(self._area)
         column.addWidget(self._waiting)
+        column.addWidget(self._refused_line)
         self._clock = QTimer(self)
         self._clock.setInterval(1000)
         self._clock.timeout.connect(self._update_chips)
@@ -122,26 +133,34 @@ class AttachmentStrip(QWidget):
 
     @property
     def has_files(self) -> bool:
-        """Whether there is a file that can be sent, now or after it is read."""
+        """True if there is a file that can be sent, now or after it is read."""
         return any(file.problem is None for file in self._files)
 
     @property
     def is_reading(self) -> bool:
-        """Whether a file is being read."""
-        return any(file.is_being_read for file in self._files)
+        """True if a file is being read, or dropped files are being looked at."""
+        return self._is_looking or any(file.is_being_read for file in self._files)
 
     @property
-    def problem(self) -> ProblemCard | None:
-        """The card of a file that cannot be sent; None if all files can."""
-        return next(iter(self._cards.values()), None)
+    def refused(self) -> int:
+        """The number of files that cannot be sent."""
+        return len(self._refused_chips)
 
-    def show_problem(self) -> None:
-        """Scroll to the card of a file that cannot be sent, and focus its *Remove* button."""
-        if self.problem is not None:
-            self._area.ensureWidgetVisible(self.problem)
-            button = self.problem.findChild(QWidget, "removeFailed")
-            if button is not None:
-                button.setFocus(Qt.FocusReason.OtherFocusReason)
+    def show_refused(self) -> None:
+        """Focus the first file that cannot be sent, and show the reason."""
+        for file_id, chip in self._refused_chips.items():
+            self._area.ensureWidgetVisible(chip)
+            chip.focus()
+            self._show_reason(file_id)
+            break
+
+    def say_refused(self, words: str) -> None:
+        """Say below the chips what becomes of the files that cannot be sent; "" says nothing."""
+        if words != self._refused_line.text():
+            self._refused_line.setText(words)
+            self._refused_line.setVisible(bool(words))
+            announce(self._refused_line, words)
+            self._arrange()
 
     def add(self, text: str) -> None:
         """Add a long pasted text."""
@@ -164,23 +183,24 @@ class AttachmentStrip(QWidget):
     def show_files(self, files: Sequence[DraftFile]) -> None:
         """Show the files of the message; existing chips keep their places."""
         self._files = files
-        readable_ids = {file.id for file in files if file.problem is None}
+        refused_ids = {file.id for file in files if file.problem is not None}
+        readable_ids = {file.id for file in files} - refused_ids
         for removed_id in self._chips.keys() - readable_ids:
             self._drop(self._chips.pop(removed_id))
-        for removed_id in self._cards.keys() - {
-            file.id for file in files if file.problem is not None
-        }:
-            card = self._cards.pop(removed_id)
-            self._column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+        for removed_id in self._refused_chips.keys() - refused_ids:
+            self._drop(self._refused_chips.pop(removed_id))
         for file in files:
-            if file.problem is not None:
-                self._show_problem(file)
-            elif file.id not in self._chips:
+            if file.problem is not None and file.id not in self._refused_chips:
+                self._refused_chips[file.id] = self._refused_chip(file, file.problem)
+            elif file.problem is None and file.id not in self._chips:
                 self._chips[file.id] = self._file_chip(file)
         self._update_chips()
         self._arrange()
+        self.changed.emit()
+
+    def set_looking(self, looking: bool) -> None:
+        """Set whether dropped files are being looked at, which may become attachments."""
+        self._is_looking = looking
         self.changed.emit()
 
     def show_use(self, use: ContextUse | None) -> None:
@@ -226,7 +246,7 @@ class AttachmentStrip(QWidget):
                 token_line = token_text(use, exact=self._use.exact)
             removes = self.tr("Remove {name}").format(name=file.name)
             chip.set_text(description(file.attachment), token_line, removes)
-        reading = self.is_reading
+        reading = any(file.is_being_read for file in self._files)
         if reading != self._clock.isActive():
             self._clock.start() if reading else self._clock.stop()
 
@@ -252,25 +272,43 @@ class AttachmentStrip(QWidget):
 
     def _remove(self, file_id: str) -> None:
         """Remove a file, and focus one beside it."""
-        ids = list(self._chips)
+        ids = [*self._chips, *self._refused_chips]
         at = ids.index(file_id)
         self.removed.emit(file_id)
-        remaining = [
-            self._chips[other_id]
-            for other_id in (*ids[at + 1 :], *ids[:at][::-1])
-            if other_id in self._chips
-        ]
+        chips = {**self._chips, **self._refused_chips}
+        remaining = [chips[it] for it in (*ids[at + 1 :], *ids[:at][::-1]) if it in chips]
         if remaining:
             remaining[0].focus()
 
-    def _show_problem(self, file: DraftFile) -> None:
-        if file.id in self._cards or file.problem is None:
+    def _refused_chip(self, file: DraftFile, problem: UserError) -> FileChip:
+        """Make the chip of a file that cannot be sent; it stands behind those that can."""
+        chip = FileChip(
+            "warning",
+            file.name,
+            "",
+            opens=self.tr("Enter shows why, Delete removes it."),
+            removes=self.tr("Remove {name}").format(name=file.name),
+            object_name="refusedFile",
+            refused=in_full(problem),
+        )
+        chip.opened.connect(lambda: self._show_reason(file.id))
+        chip.removed.connect(lambda: self._remove(file.id))
+        self._flow.add(chip)
+        chip.show()
+        return chip
+
+    def _show_reason(self, file_id: str) -> None:
+        """Show why a file cannot be sent, in a card at its chip."""
+        problem = next(file.problem for file in self._files if file.id == file_id)
+        if problem is None:
             return
-        card = ProblemCard(file.problem, [("removeFailed", "close", self.tr("Remove"))])
-        card.acted.connect(lambda _: self.removed.emit(file.id))
-        self._cards[file.id] = card
-        self._column.insertWidget(0, card)
-        card.show()
+        popover = Popover("refusedReason", self.tr("Why it cannot be sent"), self)
+        card = ProblemCard(problem, [("removeFailed", "close", self.tr("Remove"))])
+        card.setFixedWidth(scaled(_REASON_WIDTH))
+        card.acted.connect(lambda _: popover.close())
+        card.acted.connect(lambda _: self._remove(file_id))
+        popover.card.box.addWidget(card)
+        popover.open_at(self._refused_chips[file_id], above=True)
 
     def _paste_chip(self, text: str) -> FileChip:
         lines = text.count("\n") + 1
@@ -305,7 +343,7 @@ class AttachmentStrip(QWidget):
         chip.deleteLater()
 
     def _arrange(self) -> None:
-        self._flow.setVisible(bool(self._pastes or self._chips))
+        self._flow.setVisible(bool(self._pastes or self._files))
         self.setVisible(bool(self._pastes or self._files))
         self._fit()
 

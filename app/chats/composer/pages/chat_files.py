@@ -59,6 +59,7 @@ class ChatFiles(QObject):
         composer.enable_attaching()
         composer.attach.connect(self.choose)
         composer.edit.picture.connect(self.add_picture)
+        composer.edit.large.connect(self.add_text)
         chat.opened.connect(self._show)
         chat.stored.connect(lambda: files.adopt(str(chat.id)))
         files.changed.connect(self._changed)
@@ -81,6 +82,10 @@ class ChatFiles(QObject):
     def add_picture(self, picture: QImage) -> None:
         """Attach a pasted picture to the message."""
         self.add_made(self.tr("Pasted picture"), partial(picture_bytes, picture))
+
+    def add_text(self, text: str) -> None:
+        """Attach a pasted text as a file."""
+        self._files.add_text(self._chat.id, self.tr("Pasted text.txt"), text)
 
     def add_made(self, name: str, make: Callable[[], bytes]) -> None:
         """Attach data that is not in a file; see `DraftFiles.add_made`."""

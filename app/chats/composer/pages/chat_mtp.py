@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from app.base.language import translated
 from app.chats.composer.pages.mtp_chip import MtpChip
 from app.kit.look.format import figure
+from app.models.library.pages.names import name_of
 from engines.types import MtpMode, MtpReport, takes_restart
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class ChatMtp(QObject):
             self.tr(
                 "{name} can change this only when its engine starts. The "
                 "engine restarts with the next message, which takes about {restart_s} s."
-            ).format(name=ready.entry.name, restart_s=figure(ready.loaded.restart_s)),
+            ).format(name=name_of(ready.entry), restart_s=figure(ready.loaded.restart_s)),
         ]
         answers = [
             ("keepMtp", self.tr("Keep it")),

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.chats.composer.pages.queue_strip import QueueStrip
+from app.models.library.pages.names import name_of
 from app.models.library.values.entry import other_models
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class ChatQueue(QObject):
 
     def _model_of(self, item: Waiting) -> str:
         model = self._waiting.options_of(item).model
-        names = {entry.id: entry.name for entry in self._entries}
+        names = {entry.id: name_of(entry) for entry in self._entries}
         return names.get(model, model) if model else ""
 
     def _act(self, name: str, item: Waiting) -> None:

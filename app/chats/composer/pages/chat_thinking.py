@@ -57,7 +57,7 @@ class ChatThinking(QObject):
 
     @property
     def thinks(self) -> bool:
-        """Whether the chat's model is known to be able to think before it answers."""
+        """True if the chat's model is known to be able to think before it answers."""
         facts = self._known.get(self._model)
         return facts is not None and facts.thinking != "none"
 

@@ -129,8 +129,8 @@ class Composer(QWidget):
 
     @property
     def has_content(self) -> bool:
-        """Whether there is a text or a file to send."""
-        return bool(self.text.strip()) or self.attached.has_files
+        """True if there is a text, a word that is being composed, or a file to send."""
+        return bool(self.text.strip() or self.edit.composed) or self.attached.has_files
 
     def order_tabs(self) -> None:
         """Set the order of the Tab key from left to right; call it after adding all widgets."""
@@ -238,15 +238,16 @@ class Composer(QWidget):
     def submit(self, model: str | None = None) -> None:
         """Send the message with its attachments.
 
-        If a file cannot be sent, nothing is sent. If a file is still being read, the message is
-        sent after that.
+        Files that cannot be sent stay out. If a file is still being read, the message is sent after
+        that.
 
         Args:
             model: The id of the model that answers; None for the chat's model.
         """
-        text, problem = self.text.strip(), self.attached.problem
-        if problem is not None and self.has_content:
-            self.attached.show_problem()
+        self.edit.commit()
+        text = self.text.strip()
+        if self.attached.refused and not self.has_content:
+            self.attached.show_refused()
         elif self.has_content and self.attached.is_reading:
             self._send_when_read((model,))
         # `may_send` knows only for the chat's own model whether the message fits.
@@ -267,8 +268,8 @@ class Composer(QWidget):
     def _unfold(self, text: str) -> None:
         cursor = self.edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        cursor.insertText(f"\n\n{text}" if self.edit.toPlainText() else text)
         self.edit.setTextCursor(cursor)
+        self.edit.insertPlainText(f"\n\n{text}" if self.edit.toPlainText() else text)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _text_edited(self) -> None:
@@ -283,7 +284,8 @@ class Composer(QWidget):
         pending = self._pending_model
         if pending is not None and not self.attached.is_reading:
             self._send_when_read(None)
-            if self.attached.problem is None:
+            # The user expected all files to be read, and decides whether to send without some.
+            if not self.attached.refused:
                 self.submit(*pending)
 
     def _show_button(self) -> None:
@@ -294,7 +296,31 @@ class Composer(QWidget):
             self._button.rename(self.tr("Stop"))
         else:
             later = self.tr("Send after this answer")
-            self._button.rename(later if self._answering else self.tr("Send"))
+            words = later if self._answering else self.tr("Send")
+            self._button.rename(self._without_refused() or words)
             self._button.setToolTip(f"{self._button.accessibleName()}\n{self._keys}".strip())
         self._button.setEnabled(has_content or self._answering)
         self._stop.setVisible(self._answering and has_content)
+        self._say_refused()
+
+    def _without_refused(self) -> str:
+        """Return the name of the button if files stay out; "" if all can be sent."""
+        count = self.attached.refused
+        if count == 1:
+            return self.tr("Send without 1 file")
+        return self.tr("Send without {count} files").format(count=count) if count else ""
+
+    def _say_refused(self) -> None:
+        """Say in one line what becomes of the files that cannot be sent."""
+        count = self.attached.refused
+        if not count:
+            words = ""
+        elif not self.has_content:
+            words = self.tr("Nothing can be sent yet. A click on a red file shows why.")
+        elif count == 1:
+            words = self.tr("1 file cannot be sent; the message goes without it.")
+        else:
+            words = self.tr("{count} files cannot be sent; the message goes without them.").format(
+                count=count
+            )
+        self.attached.say_refused(words)

@@ -46,7 +46,7 @@ class DraftFile:
 
     @property
     def is_being_read(self) -> bool:
-        """Whether the file is being read."""
+        """True if the file is being read."""
         return self.attachment is None and self.problem is None
 
 
@@ -125,6 +125,12 @@ class DraftFiles(QObject):
         self._begin(chat_id, name, 0, None, lambda _: self._documents.from_bytes(name, make()))
         self.changed.emit(chat_id)
 
+    def add_text(self, chat_id: str | None, name: str, text: str) -> None:
+        """Attach a text that is not in a file, under the name of a file."""
+        data = text.encode(errors="replace")
+        self._begin(chat_id, name, len(data), None, partial(self._documents.read_data, name, data))
+        self.changed.emit(chat_id)
+
     def remove(self, chat_id: str | None, file_id: str) -> None:
         """Remove a file from the message, and stop reading it."""
         reading = self._reading.pop(file_id, None)
@@ -139,10 +145,11 @@ class DraftFiles(QObject):
     def take(self, chat_id: str | None) -> tuple[Attachment, ...]:
         """Remove the files that have been read, and return them for a message that is being sent.
 
-        Until `save` is called, the next start of Hearth would show them here again.
+        Those that cannot be sent are removed as well. Until `save` is called, the next start of
+        Hearth would show those that have been read here again.
         """
         attachments = self.attachments(chat_id)
-        self._files[chat_id] = [file for file in self._list(chat_id) if file.attachment is None]
+        self._files[chat_id] = [file for file in self._list(chat_id) if file.is_being_read]
         self.changed.emit(chat_id)
         return attachments
 

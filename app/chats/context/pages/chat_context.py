@@ -204,7 +204,7 @@ class ChatContext(QObject):
 
     @property
     def _user_knows(self) -> bool:
-        """Whether the user knows of messages left out, from the warning or the last answer."""
+        """True if the user knows of messages left out, from the warning or the last answer."""
         if self._chat.id in self._informed_chats:
             return True
         last = next(

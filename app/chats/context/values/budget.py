@@ -119,12 +119,12 @@ class ContextUse:
 
     @property
     def fits(self) -> bool:
-        """Whether everything fits, as far as is known."""
+        """True if everything fits, as far as is known."""
         return not self.context or self.total <= self.room
 
     @property
     def possible(self) -> bool:
-        """Whether the question can be answered under the chat's policy for a full context."""
+        """True if the question can be answered under the chat's policy for a full context."""
         return self.fits or (self.policy != "stop" and self.prompt < self.context)
 
     @property

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPixmap
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.kit.look.scale import scaled
-from app.kit.look.theme import GRID
+from app.kit.look.theme import GRID, Tone
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.panel import Panel
@@ -33,6 +33,7 @@ class FileChip(Panel):
         opens: The effect of pressing the chip, for the tooltip and screen readers.
         removes: The effect of the button, for the tooltip and screen readers.
         object_name: The object name.
+        refused: Why the attachment cannot be sent; empty if it can. Then the chip is red.
 
     Signals:
         opened(): The user pressed the chip.
@@ -51,12 +52,15 @@ class FileChip(Panel):
         opens: str,
         removes: str,
         object_name: str = "openFile",
+        refused: str = "",
         parent: QWidget | None = None,
     ) -> None:
+        look = "refusedChip" if refused else "fileChip"
         super().__init__(
-            "fileChip", "fileChip", across=True, margins=(0, 0, 0.5, 0), spacing=0, parent=parent
+            look, "fileChip", across=True, margins=(0, 0, 0.5, 0), spacing=0, parent=parent
         )
         self.name = name
+        self.refused = refused
         self._opens = opens
         self._face = RowButton(object_name, "")
         self._face.setProperty("look", "face")
@@ -65,7 +69,8 @@ class FileChip(Panel):
         self._face.installEventFilter(self)
         self._face.box.setContentsMargins(GRID, 5, 4, 5)
         self._face.box.setSpacing(GRID)
-        self._icon: QWidget = Picture(drawing, "muted", 22)
+        tone: Tone = "danger" if refused else "muted"
+        self._icon: QWidget = Picture(drawing, tone, 18 if refused else 22)
         self._face.box.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         texts = QVBoxLayout()
         texts.setSpacing(0)
@@ -104,9 +109,11 @@ class FileChip(Panel):
         for label, text in ((self._words, words), (self._more, more)):
             label.setText(text)
             label.setVisible(bool(text))
-        self._face.setAccessibleName(", ".join(filter(None, [self.name, words, more])))
+        spoken = self.refused or ", ".join(filter(None, [self.name, words, more]))
+        self._face.setAccessibleName(spoken)
         self._face.setAccessibleDescription(self._opens)
-        self._face.setToolTip("\n".join(filter(None, [self.name, words, more, self._opens])))
+        shown = [self.refused] if self.refused else [self.name, words, more]
+        self._face.setToolTip("\n".join(filter(None, [*shown, self._opens])))
         if removes:
             self._remove.rename(removes)
         self.updateGeometry()

@@ -18,6 +18,7 @@ from app.kit.look.format import figure
 from app.kit.look.icons import icon
 from app.kit.look.theme import theme_of
 from app.kit.timer import timer
+from app.kit.widgets.enter import ENTER
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
@@ -97,12 +98,14 @@ class FindBar(Panel):
         """Show the number of hits.
 
         Args:
-            number: The current hit, starting at 1.
+            number: The current hit, starting at 1; 0 for none yet.
             count: The number of hits so far.
             is_counting: Whether the count is still running.
         """
         if not self.words.strip():
             words = ""
+        elif count and not number:
+            words = self.tr("Found: {count}").format(count=figure(count))
         elif count:
             words = self.tr("{number} of {count}").format(
                 number=figure(number), count=figure(count)
@@ -116,7 +119,7 @@ class FindBar(Panel):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next hit on Enter, and to the previous one on Shift+Enter."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() in ENTER and self._edit.hasFocus():
             backwards = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
             self.step.emit(-1 if backwards else 1)
         else:
@@ -283,13 +286,13 @@ class ChatFind(QObject):
             yield message.id, len(occurrences(cached[1], words))
 
     def _count(self) -> None:
-        """Count for a moment; at the end, go to the hit that is nearest to the visible part."""
+        """Count for a moment; at the end, go to the nearest hit unless the user went to one."""
         until = time.perf_counter() + _TURN_S
         while self._counting is not None and time.perf_counter() < until:
             counted = next(self._counting, None)
             if counted is None:
                 self._counting = None
-                self._go(self._nearest())
+                self._go(self._nearest() if self._at < 0 else self._at)
                 return
             self._counts.append(counted)
         self._show_count()
@@ -300,8 +303,8 @@ class ChatFind(QObject):
         if self._pause.isActive():  # the last words are not searched yet
             self._pause.stop()
             self._begin()
-        elif self._total and self._counting is None:
-            self._go((self._at + step) % self._total)
+        elif self._total:
+            self._go(self._nearest() if self._at < 0 else (self._at + step) % self._total)
 
     def _go(self, at: int) -> None:
         self._at = at

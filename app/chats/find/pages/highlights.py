@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QTextEdit
 
 from app.kit.look.theme import theme_of
 from app.kit.text.formats import END_OF_RUN, LEFT_TO_RIGHT
+from app.kit.text.long_lines import BREAK
 from app.kit.timer import timer
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ Matcher = Callable[[str], Sequence[tuple[int, int]]]
 _PAUSE_MS = 120
 _FAINT = 0.28
 """The opacity of the accent colour behind hits other than the current one, 0 to 1."""
+_NOT_WRITTEN = re.compile(f"[{LEFT_TO_RIGHT}{END_OF_RUN}]|{BREAK}")
+"""The isolates around code, and the breaks in a very long line."""
 _MOST = 500
 """The maximum number of highlights in one message."""
 
@@ -41,7 +45,7 @@ class Highlights(QObject):
 
     @property
     def are_shown(self) -> bool:
-        """Whether hits are highlighted."""
+        """True if hits are highlighted."""
         return self._matcher is not None
 
     def show(self, matcher: Matcher) -> None:
@@ -99,15 +103,16 @@ class Highlights(QObject):
 
 
 def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:
-    """Find hits in a text, ignoring the isolates around code, which the author did not write."""
-    if LEFT_TO_RIGHT not in text:
+    """Find hits in a text, ignoring the characters in it that the author did not write."""
+    if not _NOT_WRITTEN.search(text):
         return matcher(text)
-    positions = [
-        position
-        for position, character in enumerate(text)
-        if character not in {LEFT_TO_RIGHT, END_OF_RUN}
-    ]
-    hits = matcher("".join(text[position] for position in positions))
+    positions: list[int] = []
+    at = 0
+    for added in _NOT_WRITTEN.finditer(text):
+        positions += range(at, added.start())
+        at = added.end()
+    positions += range(at, len(text))
+    hits = matcher(_NOT_WRITTEN.sub("", text))
     return [(positions[start], positions[end - 1] + 1) for start, end in hits]
 
 

@@ -118,7 +118,7 @@ class StoredMessage:
 
     @property
     def repeats(self) -> bool:
-        """Whether the answer was stopped because it repeated itself."""
+        """True if the answer was stopped because it repeated itself."""
         reason = self.facts.finish_reason if self.facts else ""
         return self.state == "stopped" and reason == "repetition"
 

@@ -96,7 +96,7 @@ class ChatList(RowList):
 
     @property
     def are_pinned(self) -> bool:
-        """Whether all selected chats are pinned."""
+        """True if all selected chats are pinned."""
         return all(self.chats.are_pinned(first, last) for first, last in self._ranges())
 
     def go_to_shown(self) -> None:

@@ -95,6 +95,10 @@ class ChatModel(QAbstractListModel):
         """Fold or unfold a folder, from the next `reload` on."""
         (self.folded.add if folded else self.folded.discard)(folder_id)
 
+    def fold(self, folder_ids: Iterable[str]) -> None:
+        """Fold folders, from the next `reload` on."""
+        self.folded.update(folder_ids)
+
     def unfold_for(self, chat_id: str) -> None:
         """Unfold the folder of a chat, so that the next `reload` lists it."""
         chat = self._chats.chat(chat_id)

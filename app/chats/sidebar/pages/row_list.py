@@ -34,7 +34,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -49,7 +48,11 @@ from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.kit.timer import timer
+from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.icon_button import IconButton
+
+_LONGEST_NAME = 200
+"""The most characters of a new name: more is pasted by accident."""
 
 
 class RowActions(QWidget):
@@ -146,8 +149,9 @@ class RowDelegate(QStyledItemDelegate):
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Create the field for a new name."""
-        editor = QLineEdit(parent)
+        editor = ComposedLine(parent)
         editor.setObjectName("renameRow")
+        editor.setMaxLength(max(_LONGEST_NAME, len(str(index.data()))))
         editor.setAccessibleName(self.tr("New name for {name}").format(name=index.data()))
         return editor
 
@@ -159,7 +163,8 @@ class RowDelegate(QStyledItemDelegate):
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
         """Hand the entered name to the model."""
-        if isinstance(editor, QLineEdit):
+        if isinstance(editor, ComposedLine):
+            editor.commit()  # Qt asks for the name before the field hears that it lost the focus
             model.setData(index, editor.text())
 
     def _paint_behind(

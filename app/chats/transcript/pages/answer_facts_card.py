@@ -32,14 +32,14 @@ def rows_of(answer: StoredMessage) -> list[Row]:
     rows: list[Row] = []
     if record is not None and record.edited:
         writer = _tr("facts", "You, in place of {name}").format(
-            name=record.name or _tr("facts", "the model")
+            name=translated(record.name) or _tr("facts", "the model")
         )
         rows.append((_tr("facts", "Written by"), writer))
     elif record is not None:
-        rows.append((_tr("facts", "Model"), record.name))
-        rows.append((_tr("facts", "Started by"), ", ".join(record.before)))
+        rows.append((_tr("facts", "Model"), translated(record.name)))
+        rows.append((_tr("facts", "Started by"), ", ".join(map(translated, record.before))))
     elif answer.facts is not None:
-        rows.append((_tr("facts", "Model"), answer.facts.model))
+        rows.append((_tr("facts", "Model"), translated(answer.facts.model)))
     rows.append((_tr("facts", "Asked"), moment(answer.created)))
     if answer.facts is not None:
         rows += _rows_of_facts(answer.facts)

@@ -9,6 +9,10 @@ from PySide6.QtCore import QObject
 
 from app.base.language import translated
 from app.chats.transcript.pages.wait_words import wait_words
+from engines.types import PromptProgress
+
+_LONG_PROMPT = 256
+"""Prompt tokens whose reading takes long enough to say so before any of them is read."""
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
@@ -32,7 +36,9 @@ class AnswerStream(QObject):
         generation.loading.connect(self._loading)
         self._servers: dict[str, tuple[str, float]] = {}
         generation.ready.connect(self._ready)
+        self._read: dict[str, PromptProgress] = {}
         generation.prompt.connect(self._prompt)
+        generation.reading.connect(self._reading)
         generation.text.connect(self._text)
         generation.reasoning.connect(self._reasoning)
         generation.was_reasoning.connect(self._was_reasoning)
@@ -59,7 +65,9 @@ class AnswerStream(QObject):
         view = self._transcript.view_of(answer_id)
         if view is None:
             return
-        if wait is None and answer_id in self._servers:
+        if wait is None and answer_id in self._read:
+            view.show_reading(self._read[answer_id])
+        elif wait is None and answer_id in self._servers:
             view.show_server(*self._servers[answer_id])
         else:
             view.show_waiting(wait_words(wait) if wait is not None else "")
@@ -77,17 +85,26 @@ class AnswerStream(QObject):
             view.show_loading(share, translated(self._generation.doing(answer_id)))
 
     def _prompt(self, answer_id: str, prompt: PromptReady) -> None:
+        total, cached = prompt.prompt_tokens, prompt.cached_tokens
+        if total - cached >= _LONG_PROMPT:
+            self._read[answer_id] = PromptProgress(cached, total)
         view = self._transcript.view_of(answer_id)
         if view is not None:
             view.show_prompt(prompt.left_out)
             self._waits(answer_id, None)
 
+    def _reading(self, answer_id: str, progress: PromptProgress) -> None:
+        self._read[answer_id] = progress
+        self._waits(answer_id, None)
+
     def _text(self, answer_id: str, text: str) -> None:
+        self._read.pop(answer_id, None)
         view = self._transcript.view_of(answer_id)
         if view is not None:
             view.append(text)
 
     def _reasoning(self, answer_id: str, text: str) -> None:
+        self._read.pop(answer_id, None)
         view = self._transcript.view_of(answer_id)
         if view is not None:
             view.append_reasoning(text)
@@ -99,4 +116,5 @@ class AnswerStream(QObject):
 
     def _ended(self, answer: StoredMessage) -> None:
         self._servers.pop(answer.id, None)
+        self._read.pop(answer.id, None)
         self._transcript.update_message(answer)

@@ -63,7 +63,9 @@ class Copying(QObject):
         from app.chats.transcript.pages.quoting import plain_text
 
         view = self._transcript.view_of(message.id)
-        if view is not None:
+        if view is not None and not view.is_whole:
+            self.copy(message)  # the widget has only a part of it
+        elif view is not None:
             cursor = QTextCursor(view.view.document())
             cursor.select(QTextCursor.SelectionType.Document)
             self._put_on_clipboard(plain_text(cursor))
@@ -151,6 +153,7 @@ class ChatAnswers(QObject):
             "edit": self.editing.begin,
             "regenerate": self._answer_again,
             "again_menu": self._choose_again,
+            "another_model": self._choose_another,
             "go_on": self._continue,
             "good": lambda message: self._rate(message, 1),
             "bad": lambda message: self._rate(message, -1),
@@ -310,6 +313,20 @@ class ChatAnswers(QObject):
             self._window,
         )
         menu.popup(self._menu_place(message, "againMenu"))
+
+    def _choose_another(self, message: StoredMessage) -> None:
+        """Let the user choose another model for the chat, and answer again with that."""
+        from app.models.library.pages.model_picker import pick_model
+
+        entries, current = self._models
+        view = self._transcript.view_of(message.id)
+        button = view.findChild(QWidget, "chooseAnother") if view is not None else None
+
+        def use(model: str) -> None:
+            self._chat.set_model(model)
+            self._answer_again(message, {"model": model})
+
+        pick_model(other_models(entries, current), use, button or self._composer)
 
     def _continue(self, message: StoredMessage) -> None:
         self.asking.emit()

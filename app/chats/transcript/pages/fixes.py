@@ -11,6 +11,7 @@ from app.kit.look.format import figure
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
     from app.chats.history.values.conversation import Failure, StoredMessage
     from app.chats.presenters.open_chat import OpenChat
     from app.kit.notify import Notifier
@@ -44,6 +45,8 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
             button = "download", _tr("failure", "Get the projector")
         case "find_model", _:
             button = "box", _tr("failure", "Find a model…")
+        case "load_anyway", _:
+            button = "warning", _tr("failure", "Load anyway")
         case _:
             return None
     return button
@@ -54,6 +57,7 @@ class Fixes(QObject):
 
     Args:
         chat: The open chat.
+        generation: Writes its answers.
         notifier: Shows errors.
         again: Requests the answer again.
         parent: The parent object.
@@ -68,12 +72,14 @@ class Fixes(QObject):
     def __init__(
         self,
         chat: OpenChat,
+        generation: Generation,
         notifier: Notifier,
         again: Callable[[StoredMessage], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._chat = chat
+        self._generation = generation
         self._notifier = notifier
         self._again = again
 
@@ -84,6 +90,10 @@ class Fixes(QObject):
             return
         if failure.action in DONE_BY_WINDOW:
             self.wanted.emit(failure.action, failure.value, lambda: self._again(message))
+            return
+        if failure.action == "load_anyway":
+            self._generation.load_anyway(self._chat.model)
+            self._again(message)
             return
         try:
             self._chat.set("context", failure.value)

@@ -90,12 +90,12 @@ class InlineEdit(Panel):
         return super().eventFilter(watched, event)
 
     def _changed(self) -> None:
-        self._done.setEnabled(
-            bool(self.text.strip()) and self.text.strip() != self._old_text.strip()
-        )
+        text = self.edit.whole_text.strip()
+        self._done.setEnabled(bool(text) and text != self._old_text.strip())
         self.changed.emit(self.text)
 
     def _finish(self) -> None:
+        self.edit.commit()
         if self._done.isEnabled():
             self.setEnabled(False)
             self.done.emit(self.text.strip())

@@ -144,7 +144,7 @@ class AnswerFooter(QWidget):
             button.rename(self.tr("{text}, chosen").format(text=text))
 
     def _words(self, facts: AnswerFacts) -> str:
-        parts = [facts.model] if facts.model else []
+        parts = [translated(facts.model)] if facts.model else []
         if facts.decode_tok_s:
             parts.append(
                 self.tr("{decode_tok_s} tokens/s").format(decode_tok_s=figure(facts.decode_tok_s))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.base.language import in_full, translated
 from app.chats.history.values.conversation import Failure, StoredMessage
@@ -13,13 +13,20 @@ from app.chats.transcript.pages.fixes import button_of
 from app.chats.transcript.pages.message_footer import MessageFooter
 from app.chats.transcript.pages.progress_line import ProgressLine
 from app.chats.transcript.pages.reasoning import Reasoning
-from app.kit.look.theme import GRID
+from app.chats.transcript.pages.wait_words import reading_words
+from app.kit.look.format import figure
 from app.kit.text.markdown_view import MarkdownView
+from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.markdown.parser import Parser
+from engines.errors import NotEnoughMemory
+from engines.types import PromptProgress
+
+_AT_FIRST = 200_000
+"""The most characters of an answer that are laid out at first, and that each click adds."""
 
 
 class FailureCard(Panel):
@@ -27,10 +34,12 @@ class FailureCard(Panel):
 
     Signals:
         again(): The user wants to try again.
+        another(): The user wants another model to answer, as this one needs too much memory.
         fix(): The user wants the error to be fixed, and then to try again.
     """
 
     again = Signal()
+    another = Signal()
     fix = Signal()
 
     def __init__(self, failure: Failure, parent: QWidget | None = None) -> None:
@@ -48,24 +57,28 @@ class FailureCard(Panel):
             Label(translated(failure.why), name="failureWhy", wrap=True, selectable=True)
         )
         texts.addWidget(Label(translated(failure.do), name="failureDo", wrap=True, selectable=True))
-        texts.addLayout(self._buttons(failure))
+        texts.addWidget(self._buttons(failure))
         self.box.addLayout(texts, 1)
 
-    def _buttons(self, failure: Failure) -> QHBoxLayout:
-        row = QHBoxLayout()
+    def _buttons(self, failure: Failure) -> FlowRow:
+        buttons = []
+        if failure.code == NotEnoughMemory.code:
+            words = self.tr("Choose another")
+            buttons.append(self._button("box", words, "chooseAnother", self.another))
+        fix = button_of(failure)
+        if fix is not None:
+            buttons.append(self._button(*fix, "fixFailure", self.fix))
+        buttons.append(self._button("again", self.tr("Try again"), "tryAgain", self.again))
+        row = FlowRow(*buttons)
         row.setContentsMargins(0, 6, 0, 0)
-        row.setSpacing(GRID)
-        button = button_of(failure)
-        if button is not None:
-            drawing, words = button
-            fix = LabelledButton(drawing, words, "fixFailure")
-            fix.clicked.connect(self.fix)
-            row.addWidget(fix)
-        again = LabelledButton("again", self.tr("Try again"), "tryAgain")
-        again.clicked.connect(self.again)
-        row.addWidget(again)
-        row.addStretch(1)
         return row
+
+    def _button(
+        self, drawing: str, words: str, name: str, pressed: SignalInstance
+    ) -> LabelledButton:
+        button = LabelledButton(drawing, words, name)
+        button.clicked.connect(lambda: pressed.emit())  # noqa: PLW0108 - clicked has an argument
+        return button
 
 
 class MessageView(QWidget):
@@ -167,9 +180,29 @@ class MessageView(QWidget):
             line.stop.connect(lambda: self.act.emit("stop", self.message))
             self._put("progress", line)
         else:
-            self.view.show_markdown(answer.text)
+            self._show_part_of(answer.text, _AT_FIRST)
         self.view.setVisible(bool(answer.text))
         self._show_ending(answer)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of a complete text is shown."""
+        return "rest" not in self._parts
+
+    def _show_part_of(self, text: str, most: int) -> None:
+        """Show the beginning of a very long answer, with a button that shows more of it."""
+        end = min(len(text), most)
+        if end < len(text):
+            end = text.rfind("\n\n", most // 2, most) + 1 or most
+        self.view.show_markdown(text[:end])
+        self._drop("rest")
+        if end < len(text):
+            words = self.tr("Show more: {count} characters are left")
+            more = LabelledButton(
+                "down", words.format(count=figure(len(text) - end)), "showRest", look="link"
+            )
+            more.clicked.connect(lambda: self._show_part_of(text, most + _AT_FIRST))
+            self._put("rest", more)
 
     def append(self, text: str) -> None:
         """Append text to a running answer; this ends its reasoning."""
@@ -213,6 +246,12 @@ class MessageView(QWidget):
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.wait_for(server, since)
+
+    def show_reading(self, progress: PromptProgress) -> None:
+        """Show how far the model has read the prompt."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.show_changing(reading_words(progress))
 
     def show_prompt(self, left_out: int) -> None:
         """Show that the model is loaded and reads the prompt.
@@ -281,7 +320,7 @@ class MessageView(QWidget):
 
     @property
     def is_edited(self) -> bool:
-        """Whether the user is editing this message."""
+        """True if the user is editing this message."""
         return "editor" in self._parts
 
     def put_editor(self, editor: QWidget | None) -> None:
@@ -321,6 +360,7 @@ class MessageView(QWidget):
         elif answer.state == "failed" and answer.failure:
             card = FailureCard(answer.failure)
             card.again.connect(lambda: self.act.emit("regenerate", self.message))
+            card.another.connect(lambda: self.act.emit("another_model", self.message))
             card.fix.connect(lambda: self.act.emit("fix", self.message))
             self._put("failure", card)
 

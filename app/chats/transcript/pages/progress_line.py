@@ -14,7 +14,7 @@ from app.kit.widgets.progress_bar import ProgressBar
 
 _STEP_MS = 400
 LONG_S = 5
-"""After so many seconds of waiting for a server, the line shows them, and the user can stop."""
+"""After so many seconds of waiting, the line shows them; the user can stop waiting for a server."""
 
 
 class ProgressLine(QWidget):
@@ -46,6 +46,7 @@ class ProgressLine(QWidget):
         self._dots = 0
         self._words = ""
         self._since: float | None = None
+        self._can_stop = False
         self._timer = QTimer(self)
         self._timer.setInterval(_STEP_MS)
         self._timer.setTimerType(Qt.TimerType.CoarseTimer)
@@ -54,7 +55,9 @@ class ProgressLine(QWidget):
 
     def wait(self) -> None:
         """Show that the model is loaded and its first word is still missing."""
-        self.show_text(self.tr("One moment"))
+        words = self.tr("One moment")
+        if words != self._words:
+            self._show(words, monotonic())
 
     def wait_for(self, server: str, since: float) -> None:
         """Show that a server has not answered yet.
@@ -63,18 +66,19 @@ class ProgressLine(QWidget):
             server: The name of the server.
             since: When the waiting began, in seconds of the monotonic clock.
         """
-        self.show_text(self.tr("Waiting for {server}").format(server=server))
-        self._since = since
-        self._step()
+        self._show(self.tr("Waiting for {server}").format(server=server), since, can_stop=True)
 
     def show_text(self, words: str) -> None:
         """Show a text with moving dots before the first word."""
-        self._words = words
-        self._since = None
-        self._bar.hide()
-        self._step()
-        if self.isVisible():
-            self._timer.start()
+        self._show(words)
+
+    def show_changing(self, words: str) -> None:
+        """Show a text that changes often, with dots that move no faster for it."""
+        if self._dots and not self._bar.isVisibleTo(self):
+            self._words, self._since, self._can_stop = words, None, False
+            self._show_words()
+        else:
+            self._show(words)
 
     def load(self, share: float, words: str = "") -> None:
         """Show the progress of loading the model.
@@ -85,6 +89,7 @@ class ProgressLine(QWidget):
         """
         self._timer.stop()
         self._stop.hide()
+        self._words = ""
         percent = round(share * 100)
         step = words or self.tr("Loading the model")
         self._text.setText(self.tr("{step}, {percent} %").format(step=step, percent=percent))
@@ -102,14 +107,22 @@ class ProgressLine(QWidget):
         super().hideEvent(event)
         self._timer.stop()
 
+    def _show(self, words: str, since: float | None = None, *, can_stop: bool = False) -> None:
+        self._words, self._since, self._can_stop = words, since, can_stop
+        self._bar.hide()
+        self._step()
+        if self.isVisible():
+            self._timer.start()
+
     def _step(self) -> None:
-        seconds = 0 if self._since is None else int(monotonic() - self._since)
-        long = self._since is not None and seconds >= LONG_S
-        self._stop.setVisible(long)
         self._dots = self._dots % 3 + 1
-        dots = "·" * self._dots
+        self._show_words()
+
+    def _show_words(self) -> None:
+        seconds = 0 if self._since is None else int(monotonic() - self._since)
+        self._stop.setVisible(self._can_stop and seconds >= LONG_S)
         self._text.setText(
             self.tr("{what}, {seconds} s").format(what=self._words, seconds=seconds)
-            if long
-            else f"{self._words} {dots}"
+            if seconds >= LONG_S
+            else f"{self._words} {'·' * self._dots}"
         )

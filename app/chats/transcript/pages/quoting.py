@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtGui import QTextBlock, QTextCursor
 
 from app.kit.text.formats import CODE_ID
+from app.kit.text.long_lines import joined
 from app.kit.text.selected_text import line_of
 from app.markdown.spans import LINE_BREAK
 
@@ -44,7 +45,7 @@ def selected_markdown(cursor: QTextCursor) -> str:
         elif not _is_label(block, code_id):
             code.append(text)
     close()
-    return "\n".join(parts).strip("\n")
+    return joined("\n".join(parts)).strip("\n")
 
 
 def _lines(cursor: QTextCursor) -> Iterator[tuple[QTextBlock, str]]:

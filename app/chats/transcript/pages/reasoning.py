@@ -6,12 +6,13 @@ import time
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.kit.announcing import describe_fold
 from app.kit.look.direction import align
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.text.long_lines import LongLineEdit
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.labelled_button import LabelledButton
 
@@ -72,7 +73,7 @@ class Reasoning(QWidget):
 
     @property
     def running(self) -> bool:
-        """Whether the model is reasoning."""
+        """True if the model is reasoning."""
         return self._began is not None
 
     def append(self, text: str) -> None:
@@ -131,11 +132,11 @@ class Reasoning(QWidget):
         self.copied.emit()
 
 
-class _Thoughts(QPlainTextEdit):
+class _Thoughts(LongLineEdit):
     """A text as high as its lines, up to `_MOST_LINES`; then it scrolls and follows its end."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.setObjectName("reasoningText")
         self.setProperty("look", "thoughts")
         self.setReadOnly(True)
@@ -156,7 +157,7 @@ class _Thoughts(QPlainTextEdit):
             text = text.lstrip("\n")
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(text)
+        self.insert_at(cursor, text)
         align(self)
         if at_end:
             bar.setValue(bar.maximum())

@@ -54,7 +54,7 @@ class ScrollKeeper(QObject):
 
     @property
     def near_end(self) -> bool:
-        """Whether the area is scrolled to its end, or almost."""
+        """True if the area is scrolled to its end, or almost."""
         return self._bar.value() >= self._bar.maximum() - _END
 
     def go_to_end(self) -> None:
@@ -69,6 +69,16 @@ class ScrollKeeper(QObject):
         self._watch(widget)
         self._apply()
         self._settle.start()
+
+    def make_room_above(self, pixels: int) -> None:
+        """Keep the content where it is on the screen while the area's upper edge moves down.
+
+        Args:
+            pixels: How far it moves; negative if it moves up.
+        """
+        if not self._at_end:
+            self._top -= pixels
+            self._settle.start()
 
     def release(self, widget: QWidget) -> None:
         """Stop following a widget that is removed from the area."""

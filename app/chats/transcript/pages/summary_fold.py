@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.base.language import translated
 from app.chats.context.values.summary import Summary
 from app.kit.announcing import describe_fold
 from app.kit.widgets.label import Label
@@ -39,7 +40,8 @@ class SummaryFold(Panel):
         text = Label(summary.text, name="summaryText", wrap=True, selectable=True)
         text.setContentsMargins(12, 0, 12, 0)
         source = self.tr("Written by {model}. The model reads this in place of those messages.")
-        note = Label(source.format(model=summary.model), "small", name="summaryNote", wrap=True)
+        words = source.format(model=translated(summary.model))
+        note = Label(words, "small", name="summaryNote", wrap=True)
         note.setContentsMargins(12, 0, 0, 4)
         forget = LabelledButton(
             "trash", self.tr("Remove the summary"), "forgetSummary", look="link"

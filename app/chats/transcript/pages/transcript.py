@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
@@ -257,6 +257,14 @@ class Transcript(ColumnPage):
         self._wrap = wrap
         for view in self._views:
             view.view.set_wrap(wrap)
+
+    @property
+    def free_height(self) -> int:
+        """The height below the messages that is empty, in pixels; 0 if they have to be scrolled."""
+        if self.verticalScrollBar().maximum() > 0:
+            return 0
+        below = self.middle.mapTo(self.viewport(), QPoint(0, self.middle.height())).y()
+        return max(0, self.viewport().height() - below)
 
     def jump_to_newest(self) -> None:
         """Scroll to the end of the chat."""

@@ -5,8 +5,17 @@ from app.documents.citations.values.check import (
     Citation,
     CitationCheck,
     CopyState,
+    GivenPassage,
     Verdict,
 )
 from app.documents.citations.values.normal import normalised
 
-__all__ = ["CheckedAnswer", "Citation", "CitationCheck", "CopyState", "Verdict", "normalised"]
+__all__ = [
+    "CheckedAnswer",
+    "Citation",
+    "CitationCheck",
+    "CopyState",
+    "GivenPassage",
+    "Verdict",
+    "normalised",
+]

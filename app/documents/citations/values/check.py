@@ -64,10 +64,28 @@ CopyState = Literal["here", "missing", "changed"]
 
 
 @dataclass(frozen=True)
+class GivenPassage:
+    """A part of a file that the model was given.
+
+    Attributes:
+        name: The name of the file.
+        document: The SHA-256 of the file.
+        spans: Its place in the file; empty for the whole file.
+        text: Its beginning; "" for a picture or a sound.
+    """
+
+    name: str
+    document: str
+    spans: tuple[TextSpan, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class CheckedAnswer:
     """The quotes of an answer with their verdicts.
 
     Attributes:
+        given: The parts of files in the answer's prompt, as far as the files are still stored.
         copies: The state of the copy of each file in which a quote was found, by SHA-256.
         gone: Names of files whose text is no longer stored; only the others were searched.
     """
@@ -75,6 +93,7 @@ class CheckedAnswer:
     citations: tuple[Citation, ...]
     copies: Mapping[str, CopyState]
     gone: tuple[str, ...] = ()
+    given: tuple[GivenPassage, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of citations with this verdict."""

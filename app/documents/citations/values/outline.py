@@ -13,7 +13,7 @@ from app.documents.citations.values.numbering import Group, Number
 from app.documents.values.documents import Document, DocumentKind, LocationKind
 
 Answer = Literal["yes", "no", "unknown"]
-"""Whether a text is at a place. unknown: The text that was read does not show it."""
+"""An answer: yes if a text is at a place; unknown if the text that was read does not show it."""
 
 _LINE: Final = re.compile(r"[^\n]+")
 _ENDS: Final = (".", ":", ";", "!", "?", ",", "。")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.documents.collections.pages.picking import pick_files, pick_folder
 from app.documents.collections.values import LONGEST_NAME
 from app.kit.notify import Notifier
 from app.kit.widgets.form import ask_name
@@ -46,14 +45,6 @@ class CollectionActions(QObject):
     def add(self, collection: str, paths: Sequence[Path]) -> None:
         """Add files and folders to a collection."""
         self._collections.add(collection, tuple(paths))
-
-    def pick_folder(self, collection: str) -> None:
-        """Let the user choose a folder, and add it to a collection."""
-        pick_folder(self._page, partial(self.add, collection))
-
-    def pick_files(self, collection: str) -> None:
-        """Let the user choose files, and add them to a collection."""
-        pick_files(self._page, partial(self.add, collection))
 
     def turn(self, state: CollectionState) -> None:
         """Pause the reading of a collection, or go on with it."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from app.documents.collections.pages.picking import dropped, path_line, pick_files, pick_folder
+from app.documents.collections.pages.picking import PathList, dropped, picking_buttons
 from app.documents.collections.values import LONGEST_NAME
-from app.kit.look.theme import GRID
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.form import FormDialog, field
-from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import column
 
@@ -55,21 +52,18 @@ class CollectionDialog(FormDialog):
         name, hint = self.tr("Name"), self.tr("Such as “Contracts”")
         self.name = LineField("collectionName", name, hint=hint, longest=LONGEST_NAME)
         self.name.textChanged.connect(self.problem.hide)
-        self._list = KeyedColumn(lambda keyed: str(keyed[1]), self._line, spacing=GRID // 2)
-        self._more = Label("", "small", wrap=True)
-        folder = partial(pick_folder, self, self.add_paths)
-        files = partial(pick_files, self, self.add_paths)
+        self._list = PathList(
+            "newPath", "leaveOut", self.tr("Leave {name} out"), self._leave_out,
+            icon=lambda path: "file" if path.is_file() else "folder", most=_MOST_LINES,
+        )  # fmt: skip
         words = self.tr(
             "Hearth reads them where they are, and looks for changes by itself. It never moves, "
             "changes or deletes them."
         )
         content = column(
             Label(self.tr("Files and folders"), "strong"),
-            column(self._list.layout, self._more, spacing=GRID // 2),
-            FlowRow(
-                UserAction("newAddFolder", "folder", self.tr("Add a folder…"), folder).button(),
-                UserAction("newAddFiles", "file", self.tr("Add files…"), files).button(),
-            ),
+            self._list,
+            FlowRow(*picking_buttons(self, ("newAddFolder", "newAddFiles"), self.add_paths)),
             Label(words, "small", name="collectionPromise", wrap=True),
         )
         self.lay_out(field(name, self.name, self.problem), content, first=self.name)
@@ -97,18 +91,9 @@ class CollectionDialog(FormDialog):
         self.add_paths(dropped(event.mimeData()))
 
     def _show_paths(self) -> None:
-        self._list.show(enumerate(self.paths[:_MOST_LINES], start=1))
-        more = self.tr("And {count} more.").format(count=len(self.paths) - _MOST_LINES)
-        self._more.show_text(more if len(self.paths) > _MOST_LINES else "")
+        self._list.show_paths(self.paths)
         if self.isVisible():
             self.fit()
-
-    def _line(self, numbered: tuple[int, Path]) -> QWidget:
-        number, path = numbered
-        words = self.tr("Leave {name} out").format(name=path.name)
-        leave_out = UserAction(f"leaveOut{number}", "close", words, partial(self._leave_out, path))
-        icon = "file" if path.is_file() else "folder"
-        return path_line(f"newPath{number}", icon, path, leave_out)
 
     def _leave_out(self, path: Path) -> None:
         self.paths.remove(path)

@@ -9,12 +9,12 @@ from typing import cast
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout
 
 from app.base.language import translated
 from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.file_table import FileTable
-from app.documents.collections.pages.picking import path_line
+from app.documents.collections.pages.picking import PathList, picking_buttons
 from app.documents.collections.pages.words import (
     facts,
     is_at_work,
@@ -24,7 +24,7 @@ from app.documents.collections.pages.words import (
 )
 from app.documents.collections.presenters import Collections
 from app.documents.collections.values import CollectionState, FoundPassage, IndexedFile
-from app.kit.look.format import figure, shortened
+from app.kit.look.format import shortened
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.timer import timer
@@ -36,9 +36,9 @@ from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import at_start, boxed, column, fill, row
 from app.kit.widgets.live_line import LiveLine
+from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.segments import Segments
@@ -96,9 +96,7 @@ class CollectionPage(PartPage):
         self._files: Sequence[IndexedFile] = ()
         self._typed = timer(self, _TYPING_MS, self._search)
         self._files_soon = timer(self, _FILES_MS, self._read_files)
-        back_link = UserAction("allCollections", "back", self.tr("All collections"), back).button(
-            "link"
-        )
+        back_link = BackLink(self.tr("All collections"), "allCollections", back)
         words = self.tr("Drop to add them to this collection.")
         self.drop_hint = drop_hint("collectionDropHint", "documents", words)
         self._words = _SearchField(
@@ -159,10 +157,7 @@ class CollectionPage(PartPage):
         if waited and state.passages:
             self._focus()
         self._facts.show_text("\n".join(facts(state)))
-        paths = state.collection.paths
-        self._sources.show(enumerate(paths[:_MOST_SOURCES], start=1))
-        more = self.tr("And {count} more.").format(count=figure(len(paths) - _MOST_SOURCES))
-        self._more_sources.show_text(more if len(paths) > _MOST_SOURCES else "")
+        self._sources.show_paths(state.collection.paths)
 
     def _focus(self) -> None:
         """Focus the search field, or the button to add a folder if nothing is indexed."""
@@ -170,17 +165,20 @@ class CollectionPage(PartPage):
         field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _make_head(self) -> Panel:
-        actions, chat = self._actions, self.tr("Chat")
         self._name = ElidedLabel("", "title", "openCollection")
         more = self.tr("More for this collection")
         self._more = UserAction("moreOfCollection", "more", more, self._open_menu).icon_button()
         self._line = LiveLine(self.tr("State"), "muted", "openStanding")
         self._bar = ProgressBar("openBar", self.tr("Reading the files"))
         self._facts = Label("", "small", name="collectionFacts", wrap=True, selectable=True)
-        self._chat = self._button("chatAbout", "chat", chat, actions.chat, "primary")
-        folder, files = self.tr("Add a folder…"), self.tr("Add files…")
-        self._add_folder = self._button("addFolder", "folder", folder, actions.pick_folder)
-        add_files = self._button("addFiles", "file", files, actions.pick_files)
+        chat = UserAction(
+            "chatAbout", "chat", self.tr("Chat"), lambda: self._actions.chat(self.collection)
+        )
+        self._chat = chat.button("primary")
+        self._add_folder, add_files = picking_buttons(
+            self, ("addFolder", "addFiles"),
+            lambda paths: self._actions.add(self.collection, paths),
+        )  # fmt: skip
         self._halt = UserAction("haltReading", "pause", self.tr("Pause"), self._turn).button()
         buttons = FlowRow(self._chat, self._add_folder, add_files, self._halt)
         buttons.setContentsMargins(0, GRID // 2, 0, 0)
@@ -188,12 +186,6 @@ class CollectionPage(PartPage):
             "card", "collectionHead", row((self._name, 1), self._more), self._line, self._bar,
             self._facts, buttons, margins=(2.5, 2, 2, 2), spacing=1,
         )  # fmt: skip
-
-    def _button(
-        self, name: str, icon: str, text: str, do: Callable[[str], object], look: str = ""
-    ) -> LabelledButton:
-        """Return a button that does something with the shown collection."""
-        return UserAction(name, icon, text, lambda: do(self.collection)).button(look)
 
     def _make_files(self) -> QVBoxLayout:
         self._segments = Segments(
@@ -219,22 +211,13 @@ class CollectionPage(PartPage):
             "card", "fileDetails", self._path, self._why, at_start(reveal.button()), spacing=0.75
         )
         self._details.hide()
-        self._sources = KeyedColumn(lambda keyed: str(keyed[1]), self._source, spacing=GRID // 2)
-        self._more_sources = Label("", "small", wrap=True)
-        sources = column(self._sources.layout, self._more_sources, spacing=GRID // 2)
-        self._all_sources = boxed(sources)
+        self._sources = PathList(
+            "source", "takeOut", self.tr("Take {name} out of the collection"),
+            lambda path: self._actions.remove_path(self.collection, path),
+            icon=lambda _: "folder", most=_MOST_SOURCES,
+        )  # fmt: skip
         choice = FlowRow(self._segments, self._filter)
-        return column(choice, self._nothing, self._table, self._details, self._all_sources)
-
-    def _source(self, numbered: tuple[int, Path]) -> QWidget:
-        number, path = numbered
-        words = self.tr("Take {name} out of the collection").format(name=path.name)
-
-        def remove_path() -> None:
-            self._actions.remove_path(self.collection, path)
-
-        remove = UserAction(f"takeOut{number}", "close", words, remove_path)
-        return path_line(f"source{number}", "folder", path, remove)
+        return column(choice, self._nothing, self._table, self._details, self._sources)
 
     def _passage(self, numbered: tuple[int, FoundPassage]) -> ItemCard:
         number, found = numbered
@@ -282,10 +265,10 @@ class CollectionPage(PartPage):
             files = [file for file in files if file.state not in {"read", "waiting"}]
         if words:
             files = [file for file in files if words in file.name.casefold()]
-        self._table.show_files(() if sources else files)
+        self._table.show_items(() if sources else files)
         self._table.setVisible(bool(files) and not sources)
         self._filter.setVisible(len(self._files) >= _MANY and not sources)
-        self._all_sources.setVisible(sources)
+        self._sources.setVisible(sources)
         self._nothing.show_text("" if files or sources else self._nothing_words(part, words))
 
     def _nothing_words(self, part: str, words: str) -> str:

@@ -15,7 +15,7 @@ from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.collection_dialog import CollectionDialog
 from app.documents.collections.pages.collection_list import CollectionList, SearchCard
 from app.documents.collections.pages.collection_page import CollectionPage
-from app.documents.collections.pages.picking import dropped, pick_files, pick_folder
+from app.documents.collections.pages.picking import dropped, picking_buttons
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
@@ -76,14 +76,7 @@ class DocumentsPage(QWidget):
         self._actions = CollectionActions(presenters.collections, notifier, self.chat.emit, self)
         downloads = partial(navigation.go_to, "models", "downloads")
         self._search = SearchCard(self._get, downloads)
-        folder = partial(pick_folder, self, self.make)
-        files = partial(pick_files, self, self.make)
-        first = (
-            UserAction("addFirstFolder", "folder", self.tr("Add a folder…"), folder).button(
-                "primary"
-            ),
-            UserAction("addFirstFiles", "file", self.tr("Add files…"), files).button(),
-        )
+        first = picking_buttons(self, ("addFirstFolder", "addFirstFiles"), self.make, "primary")
         self._list = CollectionList(self._actions, self.open, first, self._search)
         self._one = CollectionPage(
             presenters.collections, self._actions, notifier, self._show_list, self._open_passage

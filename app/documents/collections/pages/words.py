@@ -88,32 +88,22 @@ def facts(state: CollectionState) -> list[str]:
 
 def count_of_files(count: int) -> str:
     """Return the text for a number of files."""
-    if count == 1:
-        return _tr("1 file")
-    return _tr("{files} files").format(files=figure(count))
-
-
-def unreadable(count: int) -> str:
-    """Return the text for a number of unreadable files."""
-    if count == 1:
-        return _tr("1 could not be read")
-    return _tr("{count} could not be read").format(count=figure(count))
+    return _tr("1 file") if count == 1 else _tr("{files} files").format(files=figure(count))
 
 
 def not_read(state: CollectionState) -> list[str]:
     """List how many files are not fully read, by reason."""
-    sentences = [unreadable(state.unreadable)] if state.unreadable else []
-    if state.scans:
-        one, many = _tr("1 is a scan without text"), _tr("{count} are scans without text")
-        sentences.append(one if state.scans == 1 else many.format(count=figure(state.scans)))
-    if state.partly_read:
-        one, many = _tr("1 is read in part"), _tr("{count} are read in part")
-        count = figure(state.partly_read)
-        sentences.append(one if state.partly_read == 1 else many.format(count=count))
-    if state.empty:
-        one, many = _tr("1 has no text"), _tr("{count} have no text")
-        sentences.append(one if state.empty == 1 else many.format(count=figure(state.empty)))
-    return sentences
+    reasons = (
+        (state.unreadable, _tr("1 could not be read"), _tr("{count} could not be read")),
+        (state.scans, _tr("1 is a scan without text"), _tr("{count} are scans without text")),
+        (state.partly_read, _tr("1 is read in part"), _tr("{count} are read in part")),
+        (state.empty, _tr("1 has no text"), _tr("{count} have no text")),
+    )
+    return [
+        one if count == 1 else many.format(count=figure(count))
+        for count, one, many in reasons
+        if count
+    ]
 
 
 def file_state(file: IndexedFile) -> str:

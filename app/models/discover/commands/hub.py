@@ -18,14 +18,14 @@ from app.models.hub.values.names import hub_name
 from app.models.hub.values.tags import drafts_ahead
 from app.models.library.values.quantisations import same_label
 from engines.memory.fit import Verdict
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _VERDICTS: dict[Verdict, str] = {
-    "fits": word("fits"),
-    "tight": word("tight"),
+    "fits": N_("fits"),
+    "tight": N_("tight"),
     "partial": N_("fits partly"),
     "no": N_("too large"),
 }
@@ -170,7 +170,7 @@ def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
             size(choice.variant.size_bytes),
             choice.quality,
             _VERDICTS[choice.fits],
-            word("recommended") if choice.recommended else "",
+            N_("recommended") if choice.recommended else "",
         )
         for choice in choices
     ]

@@ -13,7 +13,7 @@ from app.base.secret import SavedToken, SecretStatus
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -22,7 +22,7 @@ _PLACES = {
     "keyring": N_("in the system's keyring"),
     "memory": N_("in memory, for this run only"),
     "environment": N_("in the environment"),
-    "none": word("nowhere"),
+    "none": N_("nowhere"),
 }
 
 

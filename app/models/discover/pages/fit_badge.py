@@ -8,7 +8,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.models.discover.pages.words import fits_look, fits_sentence, fits_word
-from app.models.discover.values.offers import Fits
+from app.models.library.values.memory_use import Fits
 
 
 class FitBadge(Panel):

@@ -84,7 +84,7 @@ class OfferCard(Panel):
 
     @property
     def pictures(self) -> bool:
-        """Whether the projector is wanted too."""
+        """True if the projector is wanted too."""
         return self._pictures.isChecked()
 
     def tick_pictures(self, ticked: bool) -> None:

@@ -16,6 +16,7 @@ from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.kit.widgets.problem_card import ProblemCard
@@ -24,9 +25,10 @@ from app.markdown.parser import Parser
 from app.models.discover.pages.choice_panel import ChoicePanel
 from app.models.discover.pages.fit_badge import FitBadge
 from app.models.discover.pages.words import BETWEEN, facts_of, fits_sentence, split_name
-from app.models.discover.values.offers import Choice, ChoiceVerdict, Fits, OpenedRepository
+from app.models.discover.values.offers import Choice, ChoiceVerdict, OpenedRepository
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Gate
+from app.models.library.values.memory_use import Fits
 from engines.errors import UserError
 
 
@@ -150,10 +152,9 @@ class RepositoryPage(PartPage):
         self._panel: ChoicePanel | None = None
         self._downloads: Sequence[Download] = ()
         self._place = QVBoxLayout()
-        self._back_button = LabelledButton(
-            "back", self.tr("Back to the results"), "backToResults", look="link"
+        self._back_button = BackLink(
+            self.tr("Back to the results"), "backToResults", self.back.emit
         )
-        self._back_button.clicked.connect(self.back)
         self.column.addWidget(self._back_button, 0, Qt.AlignmentFlag.AlignLeft)
         top = QHBoxLayout()
         top.setSpacing(GRID)

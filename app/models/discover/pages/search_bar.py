@@ -62,7 +62,7 @@ class SearchBar(QWidget):
 
     @property
     def fits(self) -> bool:
-        """Whether to list only models that fit this computer."""
+        """True to list only models that fit this computer."""
         return self._fits.isChecked()
 
     def drop_filters(self) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication
 
 from app.kit.look.format import figure
 from app.kit.look.theme import Tone
-from app.models.discover.values.offers import Fits
 from app.models.hub.values.hub import Gate, Repository
+from app.models.library.values.memory_use import Fits
 
 _THOUSAND = 1000
 _DAY_S = 24 * 3600

@@ -14,14 +14,17 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from app.base.errors import CatalogueInvalid
 from engines.sentences import N_
 
 T = TypeVar("T")
+
+Words = Annotated[str, AfterValidator(N_)]
+"""A sentence for the user, which is marked for translation."""
 
 Certainty = Literal["checked", "stated", "estimated"]
 """How certain a fact is: seen in a file or its log, stated by someone, or estimated."""
@@ -56,7 +59,7 @@ class Licence(_Value):
 
     name: str
     account: bool = False
-    note: str = ""
+    note: Words = ""
     certainty: Certainty = "stated"
 
 
@@ -107,7 +110,7 @@ class Mtp(_Value):
 
     kind: Literal["embedded", "drafter", "none"] = "none"
     help: MtpHelp = "off"
-    why: str = ""
+    why: Words = ""
 
 
 class VllmCheckpoint(_Value):
@@ -125,7 +128,7 @@ class VllmCheckpoint(_Value):
     gb: Fact[float] | None = None
     vram_gb: Fact[float] | None = None
     speculative: dict[str, str | int] | None = None
-    note: str = ""
+    note: Words = ""
 
 
 class Shape(_Value):
@@ -166,7 +169,7 @@ class Size(_Value):
     role: Role = "chat"
     parameters: Fact[float] = Field(description="billions")
     active: Fact[float] = Field(description="billions that are read for each token")
-    good_at: str
+    good_at: Words
     quality: Fact[int]
     everyday: bool = False
     vision: bool = False

@@ -6,12 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from app.models.hub.values.hub import RepoFile, Repository, Variant
-from app.models.library.values.memory_use import MemoryUse
+from app.models.library.values.memory_use import Fits, MemoryUse
 
 OfferKind = Literal["default", "faster", "smarter"]
-
-Fits = Literal["fits", "tight", "partial", "no"]
-"""The verdicts of `engines.memory.fit.Verdict`, for widgets, which cannot import that."""
 
 _SLIGHT: Final = 0.02
 """The share of a memory by which other programs' use can differ without a visible change."""

@@ -105,12 +105,12 @@ class Placement:
 
     @property
     def leaves_room(self) -> bool:
-        """Whether it leaves room for other programs."""
+        """True if it leaves room for other programs."""
         return self.strain <= self.roomy_share
 
     @property
     def on_one_device(self) -> bool:
-        """Whether one device holds all of it."""
+        """True if one device holds all of it."""
         return self.share in (0, 1)
 
 

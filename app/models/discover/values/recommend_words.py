@@ -78,13 +78,14 @@ def mtp_sentence(placing: Placement) -> str:
     if mtp.kind == "none" or mtp.help == "off":
         return mtp.why
     if not placing.on_one_device:
-        return N_("Off: with a part of the model on the processor, guessing ahead rarely helps.")
+        return N_("Off. With a part of the model on the processor, guessing ahead rarely helps.")
     if mtp.kind == "embedded" and not (placing.variant.head or placing.size.drafter):
-        return N_("Off: this file comes without the model's MTP head.")
+        return N_("Off. This file comes without the model's MTP head.")
     if not placing.parts.drafter:
-        return N_("Off: there is no memory left for guessing ahead.")
-    why = mtp.why[:1].lower() + mtp.why[1:]
-    return N_("On: {why}", why=why) if mtp.help == "on" else N_("Automatic: {why}", why=why)
+        return N_("Off. There is no memory left for guessing ahead.")
+    if mtp.help == "on":
+        return N_("On. {why}", why=mtp.why)
+    return N_("Automatic. {why}", why=mtp.why)
 
 
 def note(

@@ -96,12 +96,12 @@ class QueuedDownload:
 
     @property
     def active(self) -> bool:
-        """Whether it is in progress or waits for its turn."""
+        """True if it is in progress or waits for its turn."""
         return self.stored.state == "waiting"
 
     @property
     def complete(self) -> bool:
-        """Whether all its files are here."""
+        """True if all its files are here."""
         return len(self.paths) == len(self.stored.wanted.files)
 
     def next_file(self) -> RepoFile | None:

@@ -24,7 +24,7 @@ from app.settings.values.fields import Settings
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
-from engines.sentences import N_, joined, word
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -171,7 +171,7 @@ def _in_words(report: FitReport) -> str:
                 kv_type=report.plan.kv_type,
             ),
         ),
-        (N_("Figures"), N_("llama.cpp's own") if report.exact else word("estimated")),
+        (N_("Figures"), N_("llama.cpp's own") if report.exact else N_("estimated")),
     ]
     if (last := report.last) is not None:
         figures = N_(

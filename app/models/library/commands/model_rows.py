@@ -9,16 +9,16 @@ from app.kit.terminal.output import size
 from app.models.library.values.details import ModelDetails
 from app.models.library.values.entry import ModelEntry
 from engines.errors import EngineError
-from engines.sentences import N_, word
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _SOURCES = {
-    "builtin": word("builtin"),
-    "added": word("added"),
-    "folder": word("folder"),
-    "server": word("server"),
+    "builtin": N_("builtin"),
+    "added": N_("added"),
+    "folder": N_("folder"),
+    "server": N_("server"),
 }
 _LONGEST = 56
 """The longest id in the list, in characters.

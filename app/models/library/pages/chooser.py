@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,14 +15,20 @@ from app.kit.widgets.picking import FILE, pick
 from app.kit.widgets.toast import Toast
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.models import Models, RemovedModel
+from app.models.library.values.dropped import refusal, refuse_several
 from app.models.library.values.entry import STARTER, ModelEntry
 from app.settings.presenters import SettingsService
 from app.settings.values.fields import Settings
 from app.settings.values.models import MODEL_NAME_SETTINGS
+from app.settings.values.named import parse_folders
 from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.runtime.presenters.loaded import LoadedModels
+
+
+_Added = tuple[ModelEntry, Sequence[str] | None]
+"""An added model; for a drafter, also the names of the models that it drafts for."""
 
 
 class ChatWithModel(Protocol):
@@ -77,6 +83,7 @@ class ModelChooser(QObject):
         self._window = window
         self._this_chat_only = this_chat_only
         self._toast: Toast | None = None
+        self._choices = 0
 
     def announce(self) -> None:
         """Emit `announced` with the current models and the one in use."""
@@ -92,8 +99,11 @@ class ModelChooser(QObject):
 
     def current_entry(self) -> ModelEntry | None:
         """Return the model in use; None if its file was never added or is gone."""
-        current = self.current()
-        return next((e for e in self.entries() if current in (e.id, e.name)), None)
+        return self._entry(self.current())
+
+    def judge(self) -> None:
+        """Judge again which models fit into memory; `announced` follows if that has changed."""
+        self._models.judge()
 
     @property
     def usual(self) -> str | None:
@@ -101,11 +111,16 @@ class ModelChooser(QObject):
         return None if self._this_chat_only else self._settings.current.model
 
     def use(self, model_id: str) -> None:
-        """Use a model in the open chat and confirm it; offer to use it for new chats too."""
+        """Use a model in the open chat and confirm it; offer to use it for new chats too.
+
+        For a model that is too big, that is not offered.
+        """
         if not self._change(chat=model_id):
             return
-        text = self.tr("{name} answers in this chat.").format(name=self._called(model_id))
-        if self.usual in (None, model_id, self._name(model_id)):
+        text = self.tr("{name} answers in this chat.").format(name=self.called(model_id))
+        entry = self._entry(model_id)
+        too_big = entry is not None and entry.fits == "no"
+        if too_big or self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
             words = self.tr("Use for new chats too")
@@ -118,13 +133,81 @@ class ModelChooser(QObject):
     def use_from_now_on(self, model_id: str) -> None:
         """Use a model in the open chat and in new ones, and offer to use it in this chat only.
 
-        This is for choices made outside of a chat, such as in the list of models.
+        This is for choices made outside of a chat, such as in the list of models. For a model that
+        is too big, the user is asked first.
         """
+        self.when_usual(
+            model_id,
+            lambda: self._use_from_now_on(model_id),
+            only_here=lambda: self.use(model_id),
+        )
+
+    def when_usual(
+        self,
+        model: str,
+        do: Callable[[], object],
+        *,
+        only_here: Callable[[], object] | None = None,
+    ) -> None:
+        """Make a model the default for new chats, but ask first if it is too big to load.
+
+        A verdict that is not known yet is awaited.
+
+        Args:
+            model: The id or name of the model.
+            do: Makes it the default.
+            only_here: Uses it in the open chat only; None does not offer that.
+        """
+        self._choices = choice = self._choices + 1
+
+        def judged() -> None:
+            if choice == self._choices:  # the user has chosen no other model meanwhile
+                self._ask_if_too_big(model, do, only_here)
+
+        if self._has_no_verdict(model):
+            self._models.judge(judged)
+        else:
+            judged()
+
+    def _has_no_verdict(self, model: str) -> bool:
+        """Return whether it is not known yet if a model on this computer fits."""
+        entry = self._entry(model)
+        return entry is not None and not (entry.fits or entry.builtin or entry.on_server)
+
+    def _ask_if_too_big(
+        self, model: str, do: Callable[[], object], only_here: Callable[[], object] | None
+    ) -> None:
+        entry = self._entry(model)
+        if entry is None or entry.fits != "no":
+            do()
+            return
+        lines = [
+            self.tr("{name} is too big for this computer").format(name=name_of(entry)),
+            self.tr(
+                "It needs more memory than is free. As the model of all new chats, it would leave "
+                "them without an answer."
+            ),
+        ]
+        cancel = ("notUsual", self.tr("Cancel"))
+        anyway = ("usualAnyway", self.tr("Use for new chats anyway"))
+        answers = [anyway, cancel]
+        if only_here is not None:
+            answers = [cancel, anyway, ("onlyHere", self.tr("Only in this chat"))]
+        acts = {"usualAnyway": do, "onlyHere": only_here}
+
+        def answered(answer: str) -> None:
+            act = acts.get(answer)
+            if act is not None:
+                act()
+
+        self._notifier.ask(lines, answers, answered)
+
+    def _use_from_now_on(self, model_id: str) -> None:
         before = self._settings.current.model
         if not self._change(chat=model_id, usual=model_id):
             return
         text = self.tr("{name} answers in this chat and in new ones.").format(
-            name=self._called(model_id)
+            name=self.called(model_id)
         )
         if before in (model_id, self._name(model_id)):
             self._say(text)
@@ -138,8 +221,12 @@ class ModelChooser(QObject):
 
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
-        if self._change(usual=model):
-            self._say(self.tr("New chats use {name}.").format(name=self._called(model)))
+
+        def begin() -> None:
+            if self._change(usual=model):
+                self._say(self.tr("New chats use {name}.").format(name=self.called(model)))
+
+        self.when_usual(model, begin)
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
@@ -178,9 +265,13 @@ class ModelChooser(QObject):
     def _name(self, model_id: str) -> str:
         return next((entry.name for entry in self.entries() if entry.id == model_id), model_id)
 
-    def _called(self, model: str) -> str:
+    def _entry(self, model: str) -> ModelEntry | None:
+        """Return the model with this id or name; None if it is not listed."""
+        return next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
+
+    def called(self, model: str) -> str:
         """Return the name of a model as the user sees it, from its id or name."""
-        entry = next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
+        entry = self._entry(model)
         return name_of(entry) if entry is not None else model
 
     def add(self) -> None:
@@ -188,16 +279,64 @@ class ModelChooser(QObject):
         title, kinds = self.tr("Add a model file"), (self.tr("Models (*.gguf)"),)
         pick(self._window, "pickModel", title, FILE, self.take, filters=kinds)
 
-    def take(self, paths: Sequence[Path]) -> None:
-        """Add files in the way the user has chosen; ask if no way was chosen yet."""
+    def take(self, paths: Sequence[Path], refused: Sequence[UserError] = ()) -> None:
+        """Add files in the way the user has chosen; ask if no way was chosen yet.
+
+        Args:
+            refused: The errors of files that were refused before, to be told with those of these.
+        """
         choice = self._settings.current.adding
-        if choice == "ask":
+        if choice == "ask" and paths:
+            self._tell_added((), refused)
             self._ask_how(paths)
             return
+        addition = _Addition(len(paths), refused, self._tell_added, self._notifier.error)
         for path in paths:
             self._models.add(
-                path, copy=choice == "copy", done=self._added, failed=self._notifier.error
+                path, copy=choice == "copy", done=addition.done, failed=addition.failed
             )
+        if not paths:
+            addition.tell()
+
+    def take_dropped(self, kinds: Mapping[Path, str]) -> None:
+        """Add dropped files and folders, and say of the others why they were not added.
+
+        Args:
+            kinds: For each path its `ModelKind`, or any other word for a file that is no model.
+        """
+        models = [path for path, kind in kinds.items() if kind == "model"]
+        if folders := [path for path, kind in kinds.items() if kind == "models"]:
+            self._add_folders(folders)
+        refused = [
+            refusal(path, kind)
+            for path, kind in kinds.items()
+            if kind not in ("model", "models", "no_model")
+        ]
+        unread = [path for path, kind in kinds.items() if kind == "no_model"]
+        if not (models or refused or unread):
+            return
+        self._models.why_no_models(unread, lambda errors: self.take(models, [*refused, *errors]))
+
+    def _add_folders(self, folders: Sequence[Path]) -> None:
+        """List the models of more folders."""
+        before = self._settings.current.model_folders
+        listed = parse_folders(before)
+        new = [str(folder) for folder in folders if folder not in listed]
+        names = ", ".join(folder.name for folder in folders)
+        if not new:
+            self._notifier.say(
+                self.tr("{names} is one of your folders with models already.").format(names=names)
+            )
+            return
+        try:
+            self._settings.set("model_folders", "\n".join(filter(None, [before, *new])))
+        except UserError as error:
+            self._notifier.error(error)
+            return
+        self._notifier.offer_undo(
+            self.tr("The models in {names} are listed now.").format(names=names),
+            lambda: self._settings.set("model_folders", before),
+        )
 
     def remove(self, model_id: str, with_file: bool) -> None:
         """Remove a model from the list, or move its file to the trash."""
@@ -228,13 +367,20 @@ class ModelChooser(QObject):
 
         self._notifier.ask(lines, answers, answered)
 
-    def _added(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
-        """Use an added model, or name the models (`targets`) that an added drafter drafts for."""
-        if targets is None:
-            self.use_from_now_on(entry.id)
-        else:
-            text = self.tr("{name} was added: it helps {models} answer faster.")
-            self._notifier.say(text.format(name=entry.name, models=", ".join(targets)))
+    def _tell_added(self, added: Sequence[_Added], errors: Sequence[UserError]) -> None:
+        """Use the model that was added, or name several; tell all errors in one message."""
+        if errors:
+            self._notifier.error(errors[0] if len(errors) == 1 else refuse_several(errors))
+        models = [entry for entry, targets in added if targets is None]
+        if len(models) == 1 and not errors:
+            self.use_from_now_on(models[0].id)
+        elif models:
+            names = ", ".join(name_of(entry) for entry in models)
+            self._notifier.say(self.tr("Added: {names}.").format(names=names))
+        for entry, targets in added:
+            if targets is not None:
+                text = self.tr("{name} was added: it helps {models} answer faster.")
+                self._notifier.say(text.format(name=entry.name, models=", ".join(targets)))
 
     def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry
@@ -254,3 +400,51 @@ class ModelChooser(QObject):
                 name=entry.name
             )
             self._notifier.offer_undo(text, lambda: self._models.restore(removed))
+
+
+class _Addition:
+    """Files that are added together; they are told of together, after the last one.
+
+    If the user stops a copy, nothing is told.
+
+    Args:
+        count: The number of files.
+        refused: The errors of files that were refused before.
+        tell: Receives what was added, and the errors.
+        crashed: Receives an error that is a bug.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        refused: Sequence[UserError],
+        tell: Callable[[Sequence[_Added], Sequence[UserError]], object],
+        crashed: Callable[[Exception], object],
+    ) -> None:
+        self._left = count
+        self._added: list[_Added] = []
+        self._errors = [*refused]
+        self._tell = tell
+        self._crashed = crashed
+
+    def done(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
+        """Note a model that was added, or a drafter with the names of its models."""
+        self._added.append((entry, targets))
+        self._end_one()
+
+    def failed(self, error: Exception) -> None:
+        """Note the error of a file."""
+        if isinstance(error, UserError):
+            self._errors.append(error)
+        else:
+            self._crashed(error)
+        self._end_one()
+
+    def tell(self) -> None:
+        """Tell of all files."""
+        self._tell(self._added, self._errors)
+
+    def _end_one(self) -> None:
+        self._left -= 1
+        if not self._left:
+            self.tell()

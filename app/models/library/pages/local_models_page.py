@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.kit.notify import Notifier
 from app.models.library.pages.details.details_page import DetailsPage
 from app.models.library.pages.local.list_page import ListPage
-from app.models.library.presenters.models import Models, is_model_file
+from app.models.library.presenters.models import Models
 from app.models.library.presenters.overview import ModelOverview
 from app.models.library.values.entry import ModelEntry
 from app.models.presenters import ModelsPresenters
@@ -25,14 +24,12 @@ class LocalModelsPage(QStackedWidget):
         use: The id of the model to use.
         anyway: The id of a model to load even if it does not seem to fit.
         remove: The id of the model to remove, and whether to remove its file too.
-        dropped: The paths of GGUF files that were dropped on the page.
         changed: A model has a new name.
     """
 
     use = Signal(str)
     anyway = Signal(str)
     remove = Signal(str, bool)
-    dropped = Signal(object)
     changed = Signal()
 
     def __init__(
@@ -40,7 +37,6 @@ class LocalModelsPage(QStackedWidget):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("here")
-        self.setAcceptDrops(True)
         self._overview: ModelOverview = presenters.overview
         self._entries: Sequence[ModelEntry] = ()
         self.list = ListPage(presenters.same_answer, notifier)
@@ -67,6 +63,7 @@ class LocalModelsPage(QStackedWidget):
             current: The id or name of the one in use.
         """
         self.list.show_current(current)
+        self.list.show_fits(entries)
         self.details.show_current(current)
         removed = self.details.model not in {entry.id for entry in entries}
         if removed and self.currentWidget() is self.details:
@@ -93,35 +90,15 @@ class LocalModelsPage(QStackedWidget):
         super().showEvent(event)
         self._overview.look()
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept dragged model files, and show where to drop them."""
-        if _models_in(event.mimeData()):
-            event.acceptProposedAction()
+    def show_drop_hint(self, visible: bool) -> None:
+        """Show or hide where model files can be dropped, above the list."""
+        if visible:
             self.setCurrentWidget(self.list)
             self.list.verticalScrollBar().setValue(0)
-            self.list.show_drop_hint(True)
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Hide the hint for dropping."""
-        self.list.show_drop_hint(False)
-        super().dragLeaveEvent(event)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Emit `dropped` with the model files among the dropped ones."""
-        self.list.show_drop_hint(False)
-        paths = _models_in(event.mimeData())
-        if paths:
-            event.acceptProposedAction()
-            self.dropped.emit(paths)
+        self.list.show_drop_hint(visible)
 
     def _copies(self, models: Models) -> None:
         card = self.list.copy_card
         models.copying.connect(card.show_progress)
         models.copy_ended.connect(card.hide)
         card.stop.connect(models.stop_copying)
-
-
-def _models_in(data: QMimeData) -> list[Path]:
-    """Return the GGUF files in the dragged data."""
-    paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if is_model_file(path)]

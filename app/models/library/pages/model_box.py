@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
@@ -10,8 +11,12 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 from app.kit.look.icons import icon
 from app.kit.look.theme import theme_of
 from app.kit.widgets.fields import ComboBox
+from app.models.discover.pages.words import fits_word
 from app.models.library.pages.names import name_of
 from app.models.library.values.entry import ModelEntry
+
+if TYPE_CHECKING:
+    from app.models.library.pages.chooser import ModelChooser
 
 
 class ModelBox(ComboBox):
@@ -50,7 +55,12 @@ class ModelBox(ComboBox):
         if self._otherwise:
             self.addItem(self._otherwise, None)
         for entry in entries:
-            self.addItem(name_of(entry), entry.id)
+            name = name_of(entry)
+            if entry.fits == "no":
+                name = self.tr("{name} ({verdict})").format(
+                    name=name, verdict=fits_word(entry.fits)
+                )
+            self.addItem(name, entry.id)
             if entry.on_server:
                 drawn = icon("server", theme_of(self.palette()).muted, 16)
                 self.setItemIcon(self.count() - 1, drawn)
@@ -73,3 +83,39 @@ class ModelBox(ComboBox):
     def _take(self, model: str) -> None:
         self.setCurrentIndex(self.findData(model or None))
         self.chosen.emit(self.chosen_model)
+
+
+class UsualModelBox(ModelBox):
+    """The box for the default model of new chats; it asks before it takes one that is too big.
+
+    Args:
+        chooser: Has the models, and asks.
+        model: The id or name of the default model.
+        changed: Receives the id of another model that the user chose.
+    """
+
+    def __init__(
+        self, chooser: ModelChooser, model: str, changed: Callable[[object], None]
+    ) -> None:
+        super().__init__("model", "")
+        self._chooser = chooser
+        self._model = model
+        self._changed = changed
+        self._show()
+        self.chosen.connect(self._choose)
+        chooser.announced.connect(self._show)
+        chooser.judge()
+
+    def _show(self) -> None:
+        entries, model = self._chooser.entries(), self._model
+        named = (entry.id for entry in entries if model in (entry.id, entry.name))
+        self.show_models(entries, next(named, model))
+
+    def _choose(self, model: str) -> None:
+        self._show()  # the old choice, until the user has agreed to the new one
+        self._chooser.when_usual(model, lambda: self._take_usual(model))
+
+    def _take_usual(self, model: str) -> None:
+        self._model = model
+        self._show()
+        self._changed(model)

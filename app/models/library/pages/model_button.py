@@ -137,6 +137,7 @@ class ModelPicking(QObject):
             self._knows_facts = True
             overview.learnt.connect(self._learnt)
         overview.look()
+        self._chooser.judge()
         self.opening.emit()
 
     def show_counterparts(self, counterparts: Sequence[Counterpart]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -34,11 +34,13 @@ from app.kit.engine_names import engine_name
 from app.kit.look.format import size
 from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
-from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
+from app.kit.look.theme import BASE, GRID, SMALL, Theme, Tone, colour_of, theme_of
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
+from app.models.discover.pages.words import fits_look, fits_sentence, fits_word
 from app.models.library.pages.model_words import mtp_sentence
 from app.models.library.pages.names import mtp_tip, name_of
+from app.models.library.values.memory_use import Fits
 from app.models.library.values.overview import ListedFacts, LoadState
 from app.models.library.values.quantisations import quantisation_of
 from engines.types import EngineName
@@ -62,6 +64,7 @@ class ModelChoice:
         detail: Quantisation and size.
         chips: The model's abilities, as far as they are known without loading it.
         state: Whether it is in memory, in words.
+        fits: Whether it fits into memory; "" if that is not known.
     """
 
     id: str
@@ -69,13 +72,21 @@ class ModelChoice:
     detail: str = ""
     chips: tuple[str, ...] = ()
     state: str = ""
+    fits: Fits | Literal[""] = ""
     current: bool = False
     tip: str = ""
 
     @property
     def spoken(self) -> str:
         """The row as a screen reader reads it."""
-        return ", ".join(filter(None, (self.name, self.detail, *self.chips, self.state)))
+        return ", ".join(
+            filter(None, (self.name, self.detail, *self.chips, self.state or self.verdict))
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on its memory, in a word; empty if it is not known."""
+        return fits_word(self.fits) if self.fits else ""
 
     @property
     def searched(self) -> str:
@@ -209,10 +220,14 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         over = room.top() if _has_detail(row) else room.center().y() - line // 2 + 1
         top = QRect(room.left(), over, room.width(), line)
         below = QRect(room.left(), room.bottom() - line + 1, room.width(), line)
-        if row.state:
+        mark = row.state
+        tone: Tone = "good"
+        if not mark and row.fits:
+            mark, tone = row.verdict, fits_look(row.fits)[1]
+        if mark:
             painter.setFont(_font(option.font, small=True, bold=True))
             right = Qt.AlignmentFlag.AlignRight
-            text_width = _write(painter, top, row.state, theme.good, right)
+            text_width = _write(painter, top, mark, colour_of(theme, tone), right)
             top.setRight(top.right() - text_width - scaled(GRID))
         painter.setFont(_font(option.font, bold=row.current))
         _write(painter, top, row.name, theme.text)
@@ -374,11 +389,13 @@ class ModelList(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Mark and choose rows by keys pressed in the field; Escape clears the filter first."""
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+        is_key = watched is self.field and event.type() is QEvent.Type.KeyPress
+        if is_key and isinstance(event, QKeyEvent):
             if event.key() in _MOVES:
                 self._move(event)
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.field.commit()
                 self._choose(self.view.currentIndex())
                 return True
             if event.key() == Qt.Key.Key_Escape and self.field.text():
@@ -445,7 +462,8 @@ class ModelList(QWidget):
             "loading": (self.tr("Stop"), self.tr("Stop loading {name}")),
             "loaded": (self.tr("Eject"), self.tr("Eject {name}")),
         }
-        offered = self._loads and entry is not None and not entry.on_server and state in words
+        may_load = entry is not None and not entry.on_server and (bool(state) or entry.fits != "no")
+        offered = self._loads and may_load and state in words
         self._button.setVisible(offered)
         self._delegate.button_width = 0
         if offered and marked is not None:
@@ -487,6 +505,7 @@ class ModelList(QWidget):
             _detail(entry, facts),
             tuple(_chips(facts)),
             states.get(self._states.get(entry.id, ""), ""),
+            entry.fits,
             self._is_current(entry),
             _tip(entry, facts),
         )
@@ -525,7 +544,7 @@ def _chips(facts: ListedFacts | None) -> Iterator[str]:
 
 
 def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
-    lines = [entry.repo or ""]
+    lines = [entry.repo or "", fits_sentence(entry.fits) if entry.fits else ""]
     if facts is not None and not facts.problem and facts.can == ():
         lines.append(
             _tr(

@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Signal
 from app.base.errors import ModelNotOurs
 from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import STORE, Failed, Task, Tasks
-from app.models.discover.values.offers import Fits
 from app.models.library.presenters.memory_uses import uses_of
 from app.models.library.services.details import details
 from app.models.library.services.library import Library
@@ -20,7 +19,7 @@ from app.models.library.services.load_options import load_options_of
 from app.models.library.services.manager import ModelManager
 from app.models.library.values.details import CheckedModel, ModelDetails
 from app.models.library.values.entry import ModelEntry
-from app.models.library.values.memory_use import MemoryUse
+from app.models.library.values.memory_use import Fits, MemoryUse
 from app.settings.presenters import SettingsService
 from app.settings.values.models import MODEL_SETTINGS, builtin_settings, effective
 from engines.cancel import CancelToken

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from app.models.library.services.library import Library
 from app.models.library.services.manager import ModelManager
 from app.models.library.services.mtp_advice import mtp_of_files
 from app.models.library.values.entry import ModelEntry
+from app.models.library.values.memory_use import Fits
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.models.format import Advise
-from engines.models.gguf.pieces import is_named_like_a_model
 from engines.sentences import joined
 
 COPYING = "copying"
@@ -28,11 +28,6 @@ _Added = tuple[ModelEntry, list[str] | None]
 
 _Listing = tuple[list[ModelEntry], list[ModelEntry]]
 """The models, and the drafters that were added."""
-
-
-def is_model_file(path: Path) -> bool:
-    """Return whether a file's name is that of a model or of a piece of one."""
-    return is_named_like_a_model(path)
 
 
 @dataclass(frozen=True)
@@ -54,11 +49,15 @@ class RemovedModel:
 class Models(QObject):
     """The list of models, cached so that the UI thread never waits for folders.
 
+    Args:
+        judge: Returns by id whether each model fits into the memory; called off the UI thread.
+
     Attributes:
         last_mtp: The last values of `mtp_read`.
 
     Signals:
-        listed: The list has changed; emitted before `done` of the method that changed it.
+        listed: The list has changed, or whether a model fits; emitted before `done` of the method
+            that changed it.
         copying: The path of a file that is being copied, and the share done, from 0.0 to 1.0.
         copy_ended: The copy is complete, or ended without success.
         mtp_read: A model and the sentence on what its files offer for multi-token prediction.
@@ -77,11 +76,14 @@ class Models(QObject):
         manager: ModelManager,
         tasks: Tasks,
         advise: Advise,
+        judge: Callable[[Sequence[ModelEntry]], Mapping[str, Fits]],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._library = library
         self._advise = advise
+        self._judge = judge
+        self._fits: Mapping[str, Fits] = {}
         self._manager = manager
         self._tasks = tasks
         self._listing: _Listing | None = None
@@ -105,11 +107,40 @@ class Models(QObject):
 
         def done(listing: _Listing) -> None:
             before, self._listing = self._listing, listing
+            self._show_fits()
             if listing != before:
                 self.listed.emit()
             then()
 
         self._tasks.run(work, done, self.failed.emit, on=LISTING)
+
+    def judge(self, then: Callable[[], object] = lambda: None) -> None:
+        """Judge which models fit into the memory that is free now.
+
+        Lists call it when they open: memory changes all the time, and before the first list the
+        start has more urgent things to do.
+
+        Args:
+            then: Called once the verdicts are in the list.
+        """
+        entries = self.list()
+
+        def done(fits: Mapping[str, Fits]) -> None:
+            if fits != self._fits:
+                self._fits = fits
+                self._show_fits()
+                self.listed.emit()
+            then()
+
+        self._tasks.run(lambda: self._judge(entries), done, self.failed.emit, on=SYSTEM)
+
+    def _show_fits(self) -> None:
+        """Put the verdicts into the list."""
+        if self._listing is not None:
+            models, drafters = self._listing
+            fits = self._fits
+            judged = [replace(entry, fits=fits.get(entry.id, "")) for entry in models]
+            self._listing = judged, drafters
 
     def add(
         self,
@@ -153,6 +184,22 @@ class Models(QObject):
             work, show_added, self.copy_ended.emit, failed_or_stopped, on=COPYING
         )
         self._copies.append(task)
+
+    def why_no_models(
+        self, paths: Sequence[Path], done: Callable[[Sequence[UserError]], object]
+    ) -> None:
+        """Read files that are only named like models; `done` receives the error of each."""
+
+        def work() -> Sequence[UserError]:
+            errors = []
+            for path in paths:
+                try:
+                    self._library.require_addable(path)
+                except UserError as error:
+                    errors.append(error)
+            return errors
+
+        self._tasks.run(work, done, self.failed.emit, on=SYSTEM)
 
     def stop_copying(self) -> None:
         """Stop the copies that are under way or waiting, and remove their files."""

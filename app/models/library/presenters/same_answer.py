@@ -40,7 +40,7 @@ class SameAnswer:
 
     @property
     def is_running(self) -> bool:
-        """Whether a check is under way."""
+        """True if a check is under way."""
         return self._task is not None
 
     def start(

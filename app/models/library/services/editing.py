@@ -11,10 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from app.base.errors import DiskFull, ModelDiffers, ModelNotOurs
+from app.base.errors import ModelDiffers, ModelNotOurs
 from app.base.folder import as_user_errors
 from app.models.library.services.library import Library
-from app.models.library.services.places.copying import ABANDONED_S, new_folder
+from app.models.library.services.places.copying import ABANDONED_S, new_folder, require_disk_space
 from app.models.library.services.places.found_models import FoundModels
 from app.models.library.services.places.hashing import (
     Progress,
@@ -35,8 +35,6 @@ from engines.sentences import N_
 from engines.text import SEAM
 from engines.types import Message
 
-SPARE: Final = 256 << 20
-"""Bytes that stay free on the disk beside the new file."""
 _SAMPLE: Final = (
     Message("user", "Hello"),
     Message("assistant", "Hi"),
@@ -105,7 +103,7 @@ class MetadataEditor:
             )
         path = entry.path
         edit = prepare(path, changes)
-        _require_disk_space(edit.size_bytes, path.parent)
+        require_disk_space(edit.size_bytes, path.parent)
         _tidy(path)
         with as_user_errors(path), replacing(path) as unfinished:
             digest = _write(edit, unfinished, Share(edit.size_bytes, progress), cancel)
@@ -134,7 +132,7 @@ class MetadataEditor:
         other_parts = entry.files[1:]
         sizes = [edit.size_bytes, *(path.stat().st_size for path in other_parts)]
         own = self._collection.own
-        _require_disk_space(sum(sizes), own)
+        require_disk_space(sum(sizes), own)
         share = Share(sum(sizes), progress)
         folder = new_folder(own, stem)
         edits = [edit, *(Edit(path, b"", 0, 0) for path in other_parts)]
@@ -216,21 +214,6 @@ def _file_name(name: str) -> str:
             N_("Give the copy another name; letters and digits are safe."),
         )
     return stem
-
-
-def _require_disk_space(needed: int, folder: Path) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < needed + SPARE:
-        raise DiskFull(
-            N_("There is no room for the new file."),
-            N_(
-                "It takes {needed} GB, and {free} GB are free where {folder} is.",
-                needed=f"{needed / 1000000000.0:.1f}",
-                free=f"{free / 1000000000.0:.1f}",
-                folder=folder,
-            ),
-            N_("Free some space, then try again."),
-        )
 
 
 def _tidy(path: Path) -> None:

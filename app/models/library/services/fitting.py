@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from app.models.library.store.load_records import LoadStore
+from app.models.library.values.entry import ModelEntry
 from app.models.library.values.load_records import LoadRecord, learnt
 from engines.cancel import CancelToken
 from engines.errors import EngineError, NotSized, UserError
@@ -166,7 +167,8 @@ class Fitting:
         cancel: CancelToken,
         projector: ProjectorFile | None = None,
         *,
-        sure: float = _SURELY_FITS,
+        sure: float | None = _SURELY_FITS,
+        hardware: Hardware | None = None,
     ) -> Judgement:
         """Make the plan for this computer as it is now, with its memory need.
 
@@ -175,12 +177,13 @@ class Fitting:
 
         Args:
             sure: The library is not asked if the formula's need is less than this share of the free
-                memory; 0 always asks.
+                memory; 0 always asks, None never does.
+            hardware: The computer to judge for; None detects this one.
 
         Raises:
             EngineError, Cancelled
         """
-        hardware = self._hardware()
+        hardware = hardware or self._hardware()
         drafter_header = drafter.header if drafter else None
         buffers, why_not = None, ""
         gap = 0, 0
@@ -189,7 +192,7 @@ class Fitting:
             plan, more = self._plan(path, header, hardware, load_options, drafter, projector, gap)
             fit = check(header, hardware, plan, drafter_header, sizes, projector)
             needed = sizes(header, plan, drafter_header)
-            if fit.need_bytes < sure * fit.have_bytes:
+            if sure is None or fit.need_bytes < sure * fit.have_bytes:
                 buffers = self._sizer.known(plan)
             else:
                 buffers, why_not = self._ask_library(plan, cancel)
@@ -245,6 +248,41 @@ class Fitting:
             self._loads.add(load)
         except UserError as error:
             logger.warning("a load was not recorded: %s", error)
+
+    def listed(
+        self,
+        entry: ModelEntry,
+        load_options: LoadOptions,
+        hardware: Hardware,
+        drafter: Callable[[], Path | None] = lambda: None,
+    ) -> Verdict:
+        """Judge a model for a list: by its size if that decides, else by a plan from its header.
+
+        The library is never asked.
+
+        Args:
+            hardware: The computer, detected once for the whole list.
+            drafter: Finds the model's drafter; called only if the header is read.
+
+        Raises:
+            EngineError: Its file cannot be read, or the options cannot be met.
+        """
+        size = entry.size_bytes
+        if judge_roughly(size, hardware) == "no":
+            return "no"
+        is_placed = load_options.gpu_layers is not None or load_options.devices
+        if load_options.context is None and not is_placed:
+            ample = round((size + _OVERHEAD_BYTES) / _SURELY_FITS)
+            if judge_roughly(ample, hardware) == "fits":
+                return "fits"
+        header = read_header(entry.path)
+        pair, _ = paired(header, drafter())
+        projector = projector_file(entry.projector)
+        judged = self.judge(
+            entry.path, header, load_options, pair, CancelToken(), projector, sure=None,
+            hardware=hardware,
+        )  # fmt: skip
+        return judged.fit.verdict
 
     def quick(self, size_bytes: int, sibling: GgufHeader | None = None) -> Verdict:
         """Judge a model by its file's size, at once, for lists.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from app.models.library.values.memory_use import Fits
+
 if TYPE_CHECKING:
     from engines.types import EngineName
 
@@ -51,6 +53,7 @@ class ModelEntry:
         served: The model's name on that server.
         context: Context length in tokens, if the server reports it; otherwise 0.
         connection_key: Changes when the connection to the server does, such as its address or key.
+        fits: Whether it fits into this computer's memory; "" if that is not known yet.
     """
 
     id: str
@@ -74,10 +77,11 @@ class ModelEntry:
     served: str = ""
     context: int = field(default=0, compare=False)
     connection_key: str = ""
+    fits: Fits | Literal[""] = field(default="", compare=False)
 
     @property
     def on_server(self) -> bool:
-        """Whether it runs on another server, without any file on this computer."""
+        """True if it runs on another server, without any file on this computer."""
         return self.engine == "remote"
 
     @property

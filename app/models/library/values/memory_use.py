@@ -14,6 +14,10 @@ USES: tuple[Use, ...] = ("others", "weights", "context", "compute", "drafter", "
 """The uses in the order in which they are drawn, with the existing use first."""
 
 
+Fits = Literal["fits", "tight", "partial", "no"]
+"""The verdicts of `engines.memory.fit.Verdict`, for widgets, which cannot import that."""
+
+
 @dataclass(frozen=True)
 class MemoryUse:
     """One memory and its content.

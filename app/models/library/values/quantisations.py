@@ -76,7 +76,7 @@ class Quantisation:
 
     @property
     def trained(self) -> bool:
-        """Whether the model was trained for this quantisation (QAT)."""
+        """True if the model was trained for this quantisation (QAT)."""
         return self.label.startswith("QAT-")
 
     @property

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.base.language import translated
 from app.kit.look.motion import Motion
 from app.kit.look.scale import scaled
+from app.kit.timer import timer
 from app.settings.values.fields import Settings, fields, limits_of
 from app.window.desktop.pages.announcer import Announcer
 from app.window.desktop.pages.drops import Drops
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.servers.presenters import Destination
     from app.window.desktop.pages.quick_ask import QuickAsk
     from app.window.presenters.window import WindowPresenters
+    from app.window.values.dropped import Place
     from app.window.values.launch_request import LaunchRequest
 
 _ZOOM_STEP = 10
@@ -45,7 +46,7 @@ class Desktop(QObject):
         edit: MessageEdit,
         chooser: ModelChooser,
         place_of: Callable[[str], Destination | None],
-        take_chats: Callable[[Path], bool],
+        place_at: Callable[[QPoint], Place],
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
@@ -54,7 +55,7 @@ class Desktop(QObject):
         Args:
             edit: The field in which the user writes a message.
             place_of: Returns the destination of a model's answers.
-            take_chats: Imports a dropped file if it is an export of chats; returns whether it did.
+            place_at: Returns the place at a position in the window, for files that are dropped.
         """
         super().__init__(window)
         self._window = window
@@ -67,6 +68,8 @@ class Desktop(QObject):
         self._navigation = navigation
         self._quick: QuickAsk | None = None
         self._motion = Motion()
+        self._zoom: int | None = None
+        self._zoom_soon = timer(self, 0, self._set_zoom)
         self._tray = Tray(window, self)
         self._announcer = Announcer(
             presenters.generation,
@@ -75,7 +78,9 @@ class Desktop(QObject):
             self._tray,
             self,
         )
-        self.drops = Drops(window, [edit, edit.viewport()], take_chats)
+        self.drops = Drops(
+            window, [edit, edit.viewport()], presenters.dropped, place_at, notifier.error
+        )
         self._connect()
         self._apply(self._settings.current)
         presenters.bus.open()
@@ -108,18 +113,17 @@ class Desktop(QObject):
         from app.window.desktop.pages.quick_ask import QuickAsk
 
         if self._quick is None:
-            entry = self._chooser.current_entry()
             settings = self._settings.current
             self._quick = QuickAsk(
                 self._presenters.generation,
-                entry.name if entry is not None and not entry.builtin else "Hearth",
                 scaled(settings.text_size),
                 settings.send_with,
             )
             self._quick.open_chat.connect(self._open_chat)
             self._quick.link.connect(self._notifier.ask_to_open)
             self._quick.destroyed.connect(self._quick_closed)
-            self._show_quick_place()
+            self._quick.began.connect(self._show_quick_model)
+            self._show_quick_model()
         self._quick.show()
         self._quick.raise_()
         self._quick.activateWindow()
@@ -128,11 +132,15 @@ class Desktop(QObject):
         """Return whether the quick-ask window shows the newest answer of this chat."""
         return self._quick is not None and self._quick.chat_id == chat_id
 
-    def _show_quick_place(self) -> None:
-        """Show where quick questions are sent: to the model that new chats use."""
-        if self._quick is not None:
-            model = self._settings.current.model
-            self._quick.show_place(self._place_of(model))
+    def _show_quick_model(self) -> None:
+        """Show which model answers quick questions: that of new chats, or of the begun chat."""
+        if self._quick is None:
+            return
+        chat_id = self._quick.chat_id
+        model = self._settings.current.model
+        if chat_id is not None:
+            model = self._presenters.chat_settings.model(chat_id)
+        self._quick.show_model(self._chooser.called(model), self._place_of(model))
 
     def carry_out(self, request: LaunchRequest) -> None:
         """Carry out the request of a second start of Hearth."""
@@ -190,17 +198,29 @@ class Desktop(QObject):
             self.come_to_front()
 
     def zoom_by(self, steps: int) -> None:
-        """Change the zoom by some steps; 0 restores the default."""
+        """Change the zoom by some steps; 0 restores the default.
+
+        Drawing everything in another size takes a while. Keys that are pressed meanwhile are taken
+        together, so that a held key does not queue up drawings.
+        """
         field = fields()["zoom"]
         low, high = limits_of(field)
-        wanted = self._settings.current.zoom + steps * _ZOOM_STEP if steps else field.default
-        limited = min(max(wanted, low or wanted), high or wanted)
+        before = self._settings.current.zoom if self._zoom is None else self._zoom
+        wanted = before + steps * _ZOOM_STEP if steps else field.default
+        self._zoom = int(min(max(wanted, low or wanted), high or wanted))
+        self._zoom_soon.start()
+
+    def _set_zoom(self) -> None:
+        """Set the zoom once no more keys are waiting."""
+        zoom, self._zoom = self._zoom, None
+        if zoom is None:
+            return
         try:
-            self._settings.set("zoom", int(limited))
+            self._settings.set("zoom", zoom)
         except UserError as error:
             self._notifier.error(error)
         else:
-            self._notifier.say(self.tr("{value} %").format(value=int(limited)), about="zoom")
+            self._notifier.say(self.tr("{value} %").format(value=zoom), about="zoom")
 
     def quit(self) -> None:
         """Quit Hearth, even if the window would otherwise close to the tray."""
@@ -209,15 +229,16 @@ class Desktop(QObject):
     def _connect(self) -> None:
         presenters = self._presenters
         self._settings.changed.connect(self._apply)
-        self._settings.changed.connect(self._show_quick_place)
-        self._chooser.announced.connect(self._show_quick_place)
+        self._settings.changed.connect(self._show_quick_model)
+        self._chooser.announced.connect(self._show_quick_model)
+        presenters.chat_settings.changed.connect(self._show_quick_model)
         self._tray.open.connect(self.come_to_front)
         self._tray.ask.connect(self.quick_ask)
         self._tray.new_chat.connect(self._new_chat)
         self._announcer.open_chat.connect(self._open_chat)
         presenters.system_motion.changed.connect(lambda: self._apply(self._settings.current))
         presenters.global_shortcut.pressed.connect(self.quick_ask)
-        self.drops.models.connect(self._chooser.take)
+        self.drops.models.connect(self._chooser.take_dropped)
         self.drops.text.connect(self._write)
         self._edit.files.connect(self.drops.take_files)
         self.destroyed.connect(presenters.global_shortcut.close)
@@ -245,11 +266,10 @@ class Desktop(QObject):
         edit = self._edit
         cursor = edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
-            cursor.insertText("\n\n")
-        cursor.insertText(text)
         edit.setTextCursor(cursor)
-        edit.ensureCursorVisible()
+        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
+            text = f"\n\n{text}"
+        edit.insertPlainText(text)
 
     def _quick_closed(self) -> None:
         self._quick = None

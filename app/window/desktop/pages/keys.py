@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QCoreApplication, QKeyCombination, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from app.window.pages.actions import WindowCommand, commands
 
@@ -42,6 +49,16 @@ _TEXT_KEYS = (
 _tr = QCoreApplication.translate
 
 
+class _DestructiveAction(QAction):
+    """An action that its keys do not trigger while the user writes, but menus do."""
+
+    def event(self, event: QEvent) -> bool:
+        """Ignore the keys while a text field has the focus."""
+        if event.type() is QEvent.Type.Shortcut and _is_writing():
+            return True
+        return super().event(event)
+
+
 def keys_of(command: WindowCommand, changes: Mapping[str, str]) -> list[QKeySequence]:
     """Return a command's shortcuts; none if the user removed them."""
     if command.name in changes:
@@ -59,7 +76,8 @@ def add_actions(window: QWidget, handlers: Mapping[str, Callable[[], object]]) -
     """
     for command in commands():
         if command.name in handlers:
-            action = QAction(command.text, window)
+            kind = _DestructiveAction if command.destructive else QAction
+            action = kind(command.text, window)
             action.setObjectName(command.name)
             action.triggered.connect(lambda _=False, do=handlers[command.name]: do())
             window.addAction(action)
@@ -86,7 +104,8 @@ def with_keys(changes: Mapping[str, str], name: str, keys: str) -> dict[str, str
     """
     default_keys = next(command.keys for command in commands() if command.name == name)
     rest = {other: value for other, value in changes.items() if other != name}
-    return rest if (keys,) == default_keys else {**rest, name: keys}
+    wanted = (keys,) if keys else ()
+    return rest if wanted == default_keys else {**rest, name: keys}
 
 
 def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
@@ -105,6 +124,14 @@ def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
             sentence = _tr("keys", "{keys} is taken by “{command}”. Change that first.")
             return sentence.format(keys=native, command=command.text)
     return ""
+
+
+def _is_writing() -> bool:
+    """Return whether a field in which the user can write has the focus."""
+    focused = QApplication.focusWidget()
+    if isinstance(focused, QLineEdit | QPlainTextEdit | QTextEdit):
+        return not focused.isReadOnly()
+    return isinstance(focused, QAbstractSpinBox)
 
 
 def _is_for_writing(keys: QKeySequence) -> bool:

@@ -103,6 +103,7 @@ class Palette(QDialog):
                 self._move(event)
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._field.commit()
                 self._choose(self._list.currentItem())
                 return True
         return super().eventFilter(watched, event)

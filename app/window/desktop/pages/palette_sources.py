@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.base.language import translated
 from app.chats.history.values.places import ALL
+from app.models.discover.pages.words import fits_word
 from app.models.library.pages.names import name_of
 from app.settings.values.fields import Settings, fields
 from app.window.desktop.pages.keys import keys_of, keys_text
@@ -84,4 +85,6 @@ def _models(chooser: ModelChooser) -> Iterator[Item]:
             def use(model_id: str = entry.id) -> None:
                 chooser.use(model_id)
 
-            yield Item("model", name_of(entry), kind, use)
+            verdict = fits_word(entry.fits) if entry.fits else ""
+            detail = " · ".join(filter(None, (verdict, kind)))
+            yield Item("model", name_of(entry), detail, use)

@@ -13,12 +13,13 @@ from app.chats.answers.values.answers import AnswerOptions
 from app.chats.composer.pages.message_edit import MessageEdit
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.transcript.pages.bubble import Bubble
-from app.chats.transcript.pages.wait_words import wait_words
+from app.chats.transcript.pages.wait_words import reading_words, wait_words
 from app.kit.look.icons import app_icon
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.enter import press_focused
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from app.chats.pages.engine_badge import EngineBadge
     from app.runtime.values.wait import Wait
     from app.servers.presenters import Destination
+    from engines.types import PromptProgress
 
 _WIDTH, _HIGH = 560, 460
 
@@ -43,18 +45,19 @@ class QuickAsk(QWidget):
     Further questions belong to the same chat until the window is closed.
 
     Signals:
+        began(): The first question was saved, and its chat has an id.
         open_chat(chat_id): The user wants to continue the chat in the main window.
         link(address): The user clicked a link.
     """
 
+    began = Signal()
     open_chat = Signal(str)
     link = Signal(str)
 
-    def __init__(self, generation: Generation, model: str, text_size: int, send_with: str) -> None:
-        """Create the window.
+    def __init__(self, generation: Generation, text_size: int, send_with: str) -> None:
+        """Create the window; call `show_model` before it is shown.
 
         Args:
-            model: The name of the model.
             text_size: In pixels.
         """
         super().__init__(None, Qt.WindowType.Window)
@@ -70,12 +73,11 @@ class QuickAsk(QWidget):
         self._asking = False
         self._chat_id: str | None = None
         self._answer_id: str | None = None
-        self._exchange: Exchange | None = None
+        self._turn: TurnView | None = None
         self._page = ColumnPage("quickPage", spacing=2 * GRID)
         self._page.column.addStretch(1)
         self._page.hide()
         self.edit = MessageEdit()
-        self.edit.setPlaceholderText(self.tr("Ask {model}").format(model=model))
         self.edit.set_send_with(send_with)
         self.edit.send.connect(self._press)
         self.edit.textChanged.connect(self._show_button)
@@ -95,8 +97,15 @@ class QuickAsk(QWidget):
         """The id of the chat that the questions belong to; None before the first one is saved."""
         return self._chat_id
 
-    def show_place(self, place: Destination | None) -> None:
-        """Show where the question is sent; None if Hearth itself answers."""
+    def show_model(self, name: str, place: Destination | None) -> None:
+        """Show which model answers the next question.
+
+        Args:
+            name: Its name.
+            place: Where the question is sent; None if Hearth itself answers.
+        """
+        self.edit.setPlaceholderText(self.tr("Ask {model}").format(model=name))
+        self.edit.viewport().update()  # Qt does not repaint a new placeholder at once
         if self._badge is None and place is not None:
             from app.chats.pages.engine_badge import EngineBadge
 
@@ -108,10 +117,10 @@ class QuickAsk(QWidget):
             self.resize(self.width(), max(self.height(), needed))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close the window on Escape."""
+        """Close the window on Escape; press the focused button on Enter."""
         if event.key() == Qt.Key.Key_Escape:
             self.close()
-        else:
+        elif not press_focused(self, event):
             super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
@@ -141,6 +150,7 @@ class QuickAsk(QWidget):
         generation.begun.connect(self._begun)
         generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
+        generation.reading.connect(self._reading)
         generation.text.connect(self._text)
         generation.ended.connect(self._ended)
 
@@ -148,6 +158,7 @@ class QuickAsk(QWidget):
         if self._answer_id is not None:
             self._generation.stop_answer(self._answer_id)
             return
+        self.edit.commit()
         text = self.edit.toPlainText().strip()
         if not text or self._asking:
             return
@@ -163,12 +174,14 @@ class QuickAsk(QWidget):
         )
 
     def _asked(self, question: StoredMessage) -> None:
-        self._chat_id = question.chat_id
-        self._open_button.setEnabled(True)
-        self._exchange = Exchange(question.text, self._text_size)
-        self._exchange.link.connect(self.link)
-        self._exchange.grown.connect(self._show_end)
-        self._page.column.insertWidget(self._page.column.count() - 1, self._exchange)
+        if self._chat_id is None:
+            self._chat_id = question.chat_id
+            self._open_button.setEnabled(True)
+            self.began.emit()
+        self._turn = TurnView(question.text, self._text_size)
+        self._turn.link.connect(self.link)
+        self._turn.grown.connect(self._show_end)
+        self._page.column.insertWidget(self._page.column.count() - 1, self._turn)
         if self._page.isHidden():
             self._page.show()
             self.resize(self.width(), scaled(_HIGH))
@@ -180,20 +193,24 @@ class QuickAsk(QWidget):
             self._show_button()
 
     def _waits(self, answer_id: str, wait: Wait | None) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.say(wait_words(wait) if wait else self.tr("One moment…"))
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(wait_words(wait) if wait else self.tr("One moment…"))
 
     def _loading(self, answer_id: str, _share: float) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.say(self.tr("Loading the model…"))
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(self.tr("Loading the model…"))
+
+    def _reading(self, answer_id: str, progress: PromptProgress) -> None:
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.show_state(f"{reading_words(progress)}…")
 
     def _text(self, answer_id: str, text: str) -> None:
-        if self._exchange is not None and answer_id == self._answer_id:
-            self._exchange.append(text)
+        if self._turn is not None and answer_id == self._answer_id:
+            self._turn.append(text)
 
     def _ended(self, answer: StoredMessage) -> None:
-        if self._exchange is not None and answer.id == self._answer_id:
-            self._exchange.end(answer)
+        if self._turn is not None and answer.id == self._answer_id:
+            self._turn.end(answer)
             self._answer_id = None
             self._show_button()
 
@@ -212,10 +229,10 @@ class QuickAsk(QWidget):
         bar.setValue(bar.maximum())
 
     def _show_button(self) -> None:
-        stops = self._answer_id is not None
+        stops, text = self._answer_id is not None, self.edit.whole_text
         self._button.redraw("stop" if stops else "send", "on_accent")
         self._button.rename(self.tr("Stop") if stops else self.tr("Ask"))
-        self._button.setEnabled(stops or bool(self.edit.toPlainText().strip()))
+        self._button.setEnabled(stops or bool(text.strip()))
 
     def _open(self) -> None:
         if self._chat_id is not None:
@@ -223,7 +240,7 @@ class QuickAsk(QWidget):
             self.close()
 
 
-class Exchange(QWidget):
+class TurnView(QWidget):
     """A question and its answer.
 
     Signals:
@@ -254,7 +271,7 @@ class Exchange(QWidget):
         column.addWidget(self._view)
         column.addWidget(self._state)
 
-    def say(self, text: str) -> None:
+    def show_state(self, text: str) -> None:
         """Show the state until the answer begins."""
         self._state.setText(text)
 

@@ -12,6 +12,7 @@ from app.chats.search.values.fuzzy import folded
 from app.kit.look.theme import GRID
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
+from app.kit.widgets.layouts import keep_room
 from app.window.desktop.pages.keys import keys_of, keys_text
 from app.window.pages.actions import WindowCommand
 
@@ -50,9 +51,7 @@ class ShortcutRow(QWidget):
         reset_text = self.tr("Default keys of “{text}”").format(text=command.text)
         self._back = IconButton("again", reset_text, f"reset-{command.name}", size=16)
         self._back.clicked.connect(lambda: self.reset.emit(command.name))
-        policy = self._back.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self._back.setSizePolicy(policy)
+        keep_room(self._back)
         self._problem = Label("", "problem", name=f"problem-{command.name}", wrap=True)
         self._problem.hide()
         line = QHBoxLayout()

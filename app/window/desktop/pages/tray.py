@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
 from app.kit.look.icons import app_icon
 from app.settings.values.fields import Settings
 
+LOOK_MS = 5_000
+"""How often to look whether the desktop still has a tray, or has one by now, in milliseconds."""
+
 
 class Tray(QObject):
-    """The tray icon and its menu, shown only if there is a tray and the settings want it.
+    """The tray icon and its menu, shown while there is a tray and the settings want it.
+
+    A desktop's tray can come later than Hearth, and it can go away.
 
     Signals:
         open(), ask(), new_chat(): The user chose this item of the menu.
@@ -28,7 +33,11 @@ class Tray(QObject):
         super().__init__(parent)
         self._window = window
         self._is_quitting = False
-        self._closes_to_tray = False
+        self._is_wanted = self._closes_to_tray = False
+        self._has_hidden_window = False
+        self._again = QTimer(self)
+        self._again.setInterval(LOOK_MS)
+        self._again.timeout.connect(self._look)
         self._menu = QMenu(window)
         self._menu.setObjectName("trayMenu")
         self._icon = QSystemTrayIcon(app_icon(), self)
@@ -61,7 +70,12 @@ class Tray(QObject):
     def apply(self, settings: Settings) -> None:
         """Show or hide the icon as the settings say."""
         self._closes_to_tray = settings.close_to_tray
-        self._icon.setVisible((settings.tray or settings.close_to_tray) and self.is_possible())
+        self._is_wanted = settings.tray or settings.close_to_tray
+        self._look()
+        if self._is_wanted:
+            self._again.start()
+        else:
+            self._again.stop()
 
     def notify(self, title: str, text: str) -> None:
         """Show a notification through the tray icon."""
@@ -79,12 +93,28 @@ class Tray(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hide the window instead of closing it, if the tray icon can bring it back."""
-        closes = watched is self._window and event.type() is QEvent.Type.Close
-        if closes and self._closes_to_tray and self._icon.isVisible() and not self._is_quitting:
-            event.ignore()
-            self._window.hide()
-            return True
+        if watched is self._window:
+            if event.type() is QEvent.Type.Close and self._hides_window():
+                event.ignore()
+                self._has_hidden_window = True
+                self._window.hide()
+                return True
+            if event.type() is QEvent.Type.Show:
+                self._has_hidden_window = False
         return super().eventFilter(watched, event)
+
+    def _hides_window(self) -> bool:
+        """Return whether closing the window hides it in the tray that is there now."""
+        if not self._closes_to_tray or self._is_quitting:
+            return False
+        self._look()
+        return self._icon.isVisible()
+
+    def _look(self) -> None:
+        """Show the icon if there is a tray now; without one, bring a hidden window back."""
+        self._icon.setVisible(self._is_wanted and self.is_possible())
+        if self._has_hidden_window and not self._icon.isVisible():
+            self._window.showMinimized()  # in the task bar, so that it interrupts nobody
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         # On macOS every click opens the menu and is reported as well; opening the window too would

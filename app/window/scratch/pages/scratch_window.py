@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 from app.assistants.pages.prompt_insertion import PromptInsertion
@@ -19,6 +19,7 @@ from app.connections.pages.going_online import GoingOnline
 from app.kit.look.icons import app_icon
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.enter import press_focused
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -101,11 +102,16 @@ class ScratchWindow(QMainWindow):
             this_chat_only=True,
         )
         edit = self.page.composer.edit
-        drops = Drops(self, [edit, edit.viewport()])
+        drops = Drops(
+            self, [edit, edit.viewport()], presenters.dropped, lambda _: "scratch",
+            self.notifier.error,
+        )  # fmt: skip
         drops.files.connect(self.page.files.add)
         drops.text.connect(edit.insertPlainText)
-        drops.models.connect(self.chooser.take)
-        edit.files.connect(drops.take_files)
+        drops.models.connect(self.chooser.take_dropped)
+        drops.looking.connect(self.page.composer.attached.set_looking)
+        drops.dragged.connect(lambda place: self.page.show_drop_hint(bool(place)))
+        edit.files.connect(lambda paths: drops.take_files(paths, "scratch"))
         button = ModelButton()
         self.picking = ModelPicking(
             button, self.chooser, presenters.loaded, lambda: presenters.overview
@@ -128,6 +134,11 @@ class ScratchWindow(QMainWindow):
         self.page.composer.set_assistant(self.tr("the model; nothing is saved"))
         self.chooser.announce()
         self.page.composer.focus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the focused button on Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask before closing a chat with messages; otherwise delete the chat."""
@@ -189,7 +200,7 @@ class ScratchWindow(QMainWindow):
         page = self.page
         does: dict[str, Callable[[], object]] = {
             **page_actions(page),
-            "escape": page.stop,
+            "escape": page.stop_seen,
             "insert_prompt": self._prompts.open,
             "chat_documents": self._documents.open_menu,
         }

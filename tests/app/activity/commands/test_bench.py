@@ -13,6 +13,7 @@ from engines.errors import MtpUnavailable
 from engines.types import MtpCheck, MtpReport
 from tests.support.scripted import ScriptedEngine
 from tests.support.terminal import Hearth
+from tests.support.waiting import until
 
 RUNS = MtpReport("on", True, "MTP on: 2 tokens ahead", "drafter", 2, 12, 9, 1.4, 1.5)
 
@@ -144,8 +145,13 @@ def test_ctrl_c_ends_it(
     words: tuple[str, ...],
 ) -> None:
     engine.hold = threading.Event()
-    interrupt = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.start()
+
+    def interrupt() -> None:
+        until(lambda: engine.requests or engine.checked)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
     assert hearth("bench", *words, "--json") == 130
-    interrupt.join()
+    interrupting.join()
     assert capsys.readouterr().out == ""

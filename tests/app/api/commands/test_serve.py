@@ -37,7 +37,7 @@ def launched(*words: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str
 def ended(process: subprocess.Popen[str]) -> str:
     """End a server and return its output on stderr."""
     process.terminate()
-    return process.communicate(timeout=20)[1]
+    return process.communicate(timeout=60)[1]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def ask(url: str, path: str, token: str = "") -> Reply:
     port = int(url.removesuffix("/v1").rpartition(":")[2])
     key = f"Authorization: Bearer {token}\r\n" if token else ""
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{key}\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(request.encode())
         return Reply(read_all(connection))
 
@@ -84,7 +84,7 @@ def test_it_serves_until_it_is_told_to_end(serving: Serving, number: str, status
     assert ask(told["url"], "/v1/nothing").status == 401
     assert ask(told["url"], "/v1/nothing", told["token"]).status == 404
     process.send_signal(getattr(signal, number))
-    assert process.wait(timeout=20) == status
+    assert process.wait(timeout=60) == status
     assert process.stderr is not None
     assert process.stderr.read() == ""
 
@@ -159,7 +159,7 @@ def test_a_token_of_ones_own_file_stays_the_same(
         assert (told["token"], told["token_place"]) == (made.out.strip(), "given")
         assert ask(told["url"], "/v1/nothing", made.out.strip()).status == 404
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
     process = launched("--token-file", str(file))
     assert process.stdout is not None
     lines = first_lines(process.stdout, "you supplied")

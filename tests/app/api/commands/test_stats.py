@@ -39,7 +39,7 @@ def ask(app: App) -> None:
         f"{url(app)}/v1/chat/completions",
         headers={"Authorization": f"Bearer {TOKEN}"},
         json={"model": "starter", "messages": [{"role": "user", "content": "Hi"}]},
-        timeout=30,
+        timeout=60,
     )
     assert response.status_code == 200, response.text
 

@@ -171,7 +171,7 @@ def port_of(server: Server) -> int:
 
 @contextmanager
 def connected(server: Server) -> Iterator[socket.socket]:
-    with socket.create_connection((LOOPBACK, port_of(server)), timeout=20) as made:
+    with socket.create_connection((LOOPBACK, port_of(server)), timeout=60) as made:
         yield made
 
 

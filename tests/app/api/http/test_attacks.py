@@ -18,7 +18,11 @@ import pytest
 from app.base.folder import DataFolder
 from app.net.values.serving import LOOPBACK, Address, ServeOptions
 from app.wiring.app import App, open_app
+from engines.cancel import CancelToken
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.types import ChatRequest, Event, TextDelta
 from tests.app.api.http.conftest import Reply, noted, read_all
+from tests.support.waiting import PATIENCE_S
 
 QUESTION = "What is Hearth?"
 LONG_S = 25.0
@@ -209,13 +213,23 @@ def test_sixty_four_at_once_are_all_answered(hearth: App) -> None:
     assert {it.completion_tokens for it in uses} == {8}
 
 
-def test_who_is_answered_at_the_end_is_told(hearth: App, client: openai.OpenAI) -> None:
+def test_who_is_answered_at_the_end_is_told(
+    hearth: App, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer goes on until it is cancelled, however fast the model writes."""
+    cancelled: list[bool] = []
+    chat = LlamaCppEngine.chat
+
+    def endless(engine: LlamaCppEngine, asked: ChatRequest, cancel: CancelToken) -> Iterator[Event]:
+        with closing(chat(engine, asked, cancel)) as events:
+            for event in events:
+                yield event
+                if isinstance(event, TextDelta):
+                    cancelled.append(cancel.wait(PATIENCE_S))
+
+    monkeypatch.setattr(LlamaCppEngine, "chat", endless)
     stream = client.chat.completions.create(
-        model="starter",
-        messages=[{"role": "user", "content": QUESTION}],
-        stream=True,
-        n=16,
-        extra_body={"grammar": "root ::= [a-z]{1900} [ ] [a-z]{1900}", "max_tokens": 3000},
+        model="starter", messages=[{"role": "user", "content": QUESTION}], stream=True
     )
     assert next(iter(stream)).choices
     ending = threading.Thread(target=hearth.server.stop)
@@ -224,3 +238,4 @@ def test_who_is_answered_at_the_end_is_told(hearth: App, client: openai.OpenAI) 
         for _ in stream:
             pass
     ending.join()
+    assert cancelled == [True]

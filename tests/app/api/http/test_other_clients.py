@@ -302,7 +302,7 @@ def test_half_a_character_is_replaced(served: Served, path: str, head: bytes, ha
     """JavaScript cuts strings by UTF-16 units, and so can cut an emoji in half."""
     whole = b"\\ud83d\\ude00"
     body = b'{"model": "starter", ' + head + b"Hi " + whole + half + b'"}]}'
-    answer = httpx2.post(served.url + path, content=body, timeout=30)
+    answer = httpx2.post(served.url + path, content=body, timeout=60)
     assert answer.status_code == 200, answer.text
     assert served.engine.requests[-1].messages[-1].text.startswith("Hi \N{GRINNING FACE}\ufffd")
 
@@ -314,17 +314,17 @@ def test_a_request_may_be_compressed(served: Served, encoding: str, packed: Any)
     body = packed(json.dumps({"model": "starter", "messages": HI}).encode())
     headers = {"Content-Encoding": encoding}
     address = f"{served.url}/v1/chat/completions"
-    assert httpx2.post(address, content=body, headers=headers, timeout=30).status_code == 200
-    cut = httpx2.post(address, content=body[:-9], headers=headers, timeout=30)
+    assert httpx2.post(address, content=body, headers=headers, timeout=60).status_code == 200
+    cut = httpx2.post(address, content=body[:-9], headers=headers, timeout=60)
     assert (cut.status_code, cut.json()["error"]["code"]) == (400, "bad_encoding")
-    other = httpx2.post(address, content=body, headers={"Content-Encoding": "br"}, timeout=30)
+    other = httpx2.post(address, content=body, headers={"Content-Encoding": "br"}, timeout=60)
     assert (other.status_code, other.json()["error"]["code"]) == (415, "unsupported_encoding")
 
 
 def test_a_compressed_request_is_no_larger_than_others_may_be(served: Served) -> None:
     bomb = gzip.compress(b" " * (33 * 1024 * 1024))
     headers = {"Content-Encoding": "gzip"}
-    answer = httpx2.post(f"{served.url}/v1/messages", content=bomb, headers=headers, timeout=30)
+    answer = httpx2.post(f"{served.url}/v1/messages", content=bomb, headers=headers, timeout=60)
     assert answer.status_code == 413
     assert answer.json()["error"]["type"] == "request_too_large"
 

@@ -15,6 +15,7 @@ import httpx2
 import openai
 import pytest
 
+from app.api.http import api
 from app.api.http.recent import (
     ListFields,
     PreviousResponseNotFound,
@@ -161,7 +162,7 @@ def test_what_is_deleted_is_gone_with_its_items(served: Served, client: openai.O
     with pytest.raises(openai.BadRequestError, match="not known here"):
         ask(client, [{"type": "item_reference", "id": first.output[0].id}])
     second = served.post("/v1/responses", {"model": "starter", "input": "Hi"}).json()
-    deleted = httpx2.delete(f"{served.url}/v1/responses/{second['id']}", timeout=30)
+    deleted = httpx2.delete(f"{served.url}/v1/responses/{second['id']}", timeout=60)
     assert deleted.json() == {"id": second["id"], "object": "response", "deleted": True}
 
 
@@ -263,7 +264,10 @@ def test_a_failed_response_is_not_gone_on_from(served: Served, client: openai.Op
         client.responses.retrieve(failed.id)
 
 
-def test_a_cancelled_response_is_not_gone_on_from(served: Served, client: openai.OpenAI) -> None:
+def test_a_cancelled_response_is_not_gone_on_from(
+    served: Served, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "PING_S", 0.05)  # a silent stream notices it by what it sends
     served.engine.hold = threading.Event()
     stream = ask(client, "Hi", stream=True)
     begun = next(iter(stream)).response

@@ -131,7 +131,7 @@ def test_with_a_certificate_it_is_encrypted(serve: Serve, token: str, tmp_path: 
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
     with (
-        socket.create_connection((LOOPBACK, port_of(server)), timeout=20) as made,
+        socket.create_connection((LOOPBACK, port_of(server)), timeout=60) as made,
         trusting.wrap_socket(made, server_hostname=LOOPBACK) as connection,
     ):
         connection.sendall(head(server, token=token))
@@ -403,7 +403,7 @@ def test_one_that_waits_long_is_asked_whether_it_is_there(server: Server, token:
 def test_one_that_has_gone_is_noticed(server: Server, token: str) -> None:
     with connected(server) as connection:
         connection.sendall(post(server, token, "/v1/completions"))
-    assert GONE.wait(20)
+    assert GONE.wait(60)
 
 
 def test_one_that_ends_its_side_before_its_request_is_whole_is_left(

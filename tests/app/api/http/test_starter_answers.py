@@ -125,7 +125,7 @@ def test_no_stop_ends_an_answer_before_its_least_tokens(client: openai.OpenAI) -
 def test_a_token_ends_an_answer(hearth: App, client: openai.OpenAI) -> None:
     usual = said(client)
     word = " desktop"
-    answer = httpx2.post(f"{hearth.server.status.url}/tokenize", json={"content": word}, timeout=30)
+    answer = httpx2.post(f"{hearth.server.status.url}/tokenize", json={"content": word}, timeout=60)
     (token,) = answer.json()["tokens"]
     assert word in usual
     assert said(client, stop_token_ids=[token]) == usual.partition(word)[0]

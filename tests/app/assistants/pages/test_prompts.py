@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QPlainTextEdit
 
@@ -36,6 +36,19 @@ def test_a_slash_calls_the_list_and_enter_takes_a_prompt(ui: Ui) -> None:
     assert ui.engine.requests == [], "Enter took the prompt; it did not send"
     ui.edit.undo()
     assert ui.edit.toPlainText() == "/let"
+
+
+def test_the_list_opens_anywhere_in_a_text(ui: Ui) -> None:
+    """Behind characters that Qt counts as two, and behind a very long line, which is cut."""
+    ui.presenters.prompts.create("Brief", "Be brief.")
+    for before in ("\N{GRINNING FACE}\N{GRINNING FACE} ", "x" * 9_000 + " "):
+        ui.edit.setPlainText(before)
+        ui.edit.moveCursor(QTextCursor.MoveOperation.End)
+        ui.press("Ctrl+P", ui.edit)
+        ui.type("bri")
+        assert choices(ui) == ["Brief"]
+        key(ui, Qt.Key.Key_Return)
+        taken(ui, f"{before}Be brief.")
 
 
 def test_arrows_choose_and_escape_leaves_the_list(ui: Ui) -> None:

@@ -20,6 +20,7 @@ from app.chats.transcript.pages.progress_line import ProgressLine
 from app.kit.look.format import moment
 from app.kit.widgets.icon_button import IconButton
 from engines.errors import NotEnoughMemory
+from engines.types import PromptProgress
 from tests.support.window import Ui
 
 
@@ -180,6 +181,23 @@ def test_while_the_model_loads_its_progress_is_shown(ui: Ui) -> None:
     ui.last.show_prompt(4)
     assert words(ui, "progressText").startswith("One moment")
     assert words(ui, "leftOut") == "The oldest 4 messages no longer fit and were left out."
+
+
+def test_while_a_long_prompt_is_read_its_progress_is_shown(ui: Ui, hold: threading.Event) -> None:
+    """With nine files that takes minutes, in which nothing else happens."""
+    hold.clear()
+    ui.engine.pieces = (PromptProgress(2100, 4800, 65.0), "Hello")
+    ui.ask("Hi", wait=False)
+    reading = "Reading 2,100 of 4,800 tokens, about 1 min left"
+    ui.qtbot.waitUntil(lambda: words(ui, "progressText").startswith(reading))
+    chat_id = ui.page.chat_id
+    ui.window.open_chat(None)
+    ui.window.open_chat(chat_id)
+    assert words(ui, "progressText").startswith(reading), "also after another chat was shown"
+    hold.set()
+    ui.wait_for_answer()
+    assert ui.texts == ["Hi", "Hello"]
+    assert not ui.has("progressText")
 
 
 def test_a_question_that_cannot_be_saved_comes_back(

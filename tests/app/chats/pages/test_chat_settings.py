@@ -20,7 +20,7 @@ def source(ui: Ui, name: str) -> str:
 
 
 def open_all(ui: Ui) -> None:
-    ui.press("Ctrl+Shift+E")
+    ui.press("Ctrl+T")
     ui.click("moreSampling")
 
 
@@ -114,7 +114,7 @@ def test_a_model_that_is_chosen_in_a_chat_is_of_that_chat(ui: Ui, tmp_path: Path
     assert ui.window.chooser.current() == "starter"
     ui.window.chooser.use(other)
     assert ui.presenters.chat_settings.model(first) == other
-    ui.press("Ctrl+Shift+E")
+    ui.press("Ctrl+T")
     assert ui.find(QComboBox, "chatModel").currentText() == "other"
     assert ui.find(Label, "source-model").text() == "Set here"
 
@@ -122,7 +122,7 @@ def test_a_model_that_is_chosen_in_a_chat_is_of_that_chat(ui: Ui, tmp_path: Path
 def test_a_model_that_is_gone_is_named(ui: Ui) -> None:
     ui.ask("One")
     ui.presenters.chat_settings.set_model(ui.page.chat_id, "vanished")
-    ui.press("Ctrl+Shift+E")
+    ui.press("Ctrl+T")
     assert ui.find(QComboBox, "chatModel").currentText() == "vanished (not here)"
     ui.ask("Two")
     assert ui.last.message.state == "failed"

@@ -66,8 +66,12 @@ def test_a_new_connection_appears_while_the_page_is_open(ui: Ui) -> None:
     ui.app.ledger.add(ONE)
     ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: "huggingface.co" in summary(ui))
-    ui.app.ledger.add(TWO)
+    table = ui.find(QTableView, "connections")
+    table.selectRow(0)
+    ui.app.ledger.add(replace(TWO, started=ONE.started + 1))
     ui.qtbot.waitUntil(lambda: "2 hosts" in summary(ui))
+    assert [row[1] for row in cells(ui)] == ["cdn.example:443", "huggingface.co:443"]
+    assert table.currentIndex().row() == 1, "the row that was chosen moves down with its connection"
 
 
 def test_the_list_is_cleared_after_a_question(ui: Ui) -> None:

@@ -154,6 +154,15 @@ def test_an_archive_of_anything_is_no_document(tmp_path: Path) -> None:
     assert fault_of(made.archive(tmp_path / "a.zip", {"a.txt": "x"})) is Fault.UNKNOWN
 
 
+@pytest.mark.parametrize("start", [b"GGUF\3\0\0\0", b"\x02\0\0\0\0\0\0\0{}"])
+def test_a_file_of_a_model_is_known_by_its_start(tmp_path: Path, start: bytes) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(start + b"\0" * 100)
+    assert fault_of(path) is Fault.MODEL
+    path.write_text("GGUF is a format of files.")
+    DocumentReader().read(path, CancelToken())
+
+
 @pytest.mark.parametrize("kept", [30, 400, 0.6])
 def test_a_pdf_that_breaks_off_is_named_as_damaged_or_read(tmp_path: Path, kept: float) -> None:
     data = made.pdf(tmp_path / "a.pdf", [["Text"]]).read_bytes()

@@ -38,7 +38,7 @@ def wait_for(ui: Ui, words: str) -> None:
 
 
 def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> None:
-    ui.press("Ctrl+Shift+U")
+    ui.press("F7")
     ui.click("importFiles")
     chooser = part(ui.find(ImportDialog), QFileDialog, "importChoose")
     chooser.filesSelected.emit([str(export)])
@@ -50,6 +50,8 @@ def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> No
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
     assert said(ui).startswith("Imported: 2 chats")
+    assert len(ui.app.chats.chats()) == 2
+    assert ui.titles == [], "their folder is folded, and pushes no other chat away"
     ui.click("importCopy")
     assert QGuiApplication.clipboard().text().startswith("conversations.json\nImported: 2")
     ui.click("importGo")
@@ -95,10 +97,10 @@ def test_what_is_dropped_is_imported_if_it_is_an_export(
     assert not ui.has("importDialog")
 
 
-def test_a_dropped_folder_without_chats_says_where_files_go(ui: Ui, tmp_path: Path) -> None:
+def test_a_folder_without_chats_says_where_files_go(ui: Ui, tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "may.txt").write_text("Sales rose.")
-    ui.window.desktop.drops.take_files([tmp_path / "reports"])
+    ui.window.desktop.drops.take_files([tmp_path / "reports"], "chats")
     wait_for(ui, "nothing new")
     words = [it.text() for it in ui.find(ImportDialog).findChildren(QLabel) if it.isVisible()]
     assert any("make a collection of their folder" in it for it in words)

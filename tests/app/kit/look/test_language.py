@@ -70,10 +70,10 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
             joined(
                 " ",
                 (
-                    "Careful answers, European languages and tools.",
+                    N_("Careful answers, European languages and tools."),
                     N_(
                         "{where}, and writes {speed}.",
-                        where="It fits",
+                        where=N_("It fits"),
                         speed=N_("about {number} tokens a second", number=12),
                     ),
                 ),
@@ -85,10 +85,16 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
         ),
         (
             N_(
-                "On: {why}",
-                why="its drafter is small (59 MB) and was seen to give about a fifth more speed.",
+                "On. {why}",
+                why=N_(
+                    "Its drafter is small (59 MB) and was seen to give about a fifth more speed."
+                ),
             ),
-            "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
+            "An. Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
+        ),
+        (
+            N_("It says: {error}.", error=ValueError(N_("It should be at least {limit}", limit=2))),
+            "Die Meldung: Es sollte mindestens 2 sein.",
         ),
         (
             N_(

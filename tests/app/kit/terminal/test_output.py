@@ -9,7 +9,7 @@ import pytest
 
 from app.base.language import use_language
 from app.kit.terminal.output import Output, labelled, size, table
-from engines.sentences import joined, word
+from engines.sentences import N_, joined
 
 ORDERS = "Begun \x1b[2J\x1b]52;c;aGk=\x07\x9b31m\r\tend\n"
 
@@ -38,7 +38,7 @@ def german() -> Iterator[None]:
 
 
 def test_a_table_is_in_the_users_language_and_names_stay(german: None) -> None:
-    rows = table([("memory", size(1.5e9), word("paused"))], ("Model", "Memory", "Result"))
+    rows = table([("memory", size(1.5e9), N_("paused"))], ("Model", "Memory", "Result"))
     assert rows.splitlines() == [
         "Modell  Speicher  Ergebnis",
         "memory  1,5 GB    angehalten",
@@ -54,5 +54,5 @@ def test_a_single_word_that_is_not_marked_is_a_value(
     german: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Output().value(None, lambda: "memory")
-    Output().value(None, lambda: joined(", ", ("memory", word("paused"))))
+    Output().value(None, lambda: joined(", ", ("memory", N_("paused"))))
     assert capsys.readouterr().out == "memory\nmemory, angehalten\n"

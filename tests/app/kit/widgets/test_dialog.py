@@ -1,11 +1,12 @@
-"""Enter presses the button that has the focus, in every dialog."""
+"""Enter presses the button that has the focus; tests/e2e/looks walks over every page for it."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog
 
@@ -63,6 +64,35 @@ def test_enter_presses_a_switch_of_the_settings_and_nothing_from_the_search(ui: 
     enter_on(dialog, "announce")
     assert ui.app.settings.read().changes() == {"announce": False}
     dialog.close()
+
+
+def test_enter_presses_a_button_of_the_window_that_tab_has_come_to(ui: Ui) -> None:
+    ui.ask("Hi")
+    ui.press("Ctrl+K")
+    models = part(ui.window, QAbstractButton, "showModels")
+    while not models.hasFocus():
+        ui.press("Tab")
+    ui.press("Return")
+    assert ui.has("modelsPage")
+    part(ui.window, QAbstractButton, "backToChat").setFocus()
+    ui.press("Enter")
+    assert ui.has("composer")
+    # Of the search in a chat, a button does its own work and not that of the field.
+    ui.press("Ctrl+F")
+    part(ui.window, QAbstractButton, "findClose").setFocus()
+    ui.press("Return")
+    assert not ui.has("findBar")
+    # A key that is held down presses once.
+    pressed: list[bool] = []
+    switch = part(ui.window, QAbstractButton, "offlineSwitch")
+    switch.setFocus()
+    switch.clicked.connect(lambda: pressed.append(True))
+    for repeats in (False, True, True):
+        key = QKeyEvent(
+            QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "", repeats
+        )
+        QApplication.sendEvent(switch, key)
+    assert len(pressed) == 1
 
 
 def test_every_dialog_hears_enter_at_its_buttons() -> None:

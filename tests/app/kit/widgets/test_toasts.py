@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.base.errors import NoConnection
 from app.kit.widgets import toast as toasts
+from app.kit.widgets.panel import Panel
 from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.toast import Toast, seconds_for
 from tests.support.window import Ui, part
@@ -98,6 +101,105 @@ def test_no_message_covers_the_composer_however_high_that_is(ui: Ui) -> None:
         lambda: not any(place(ui, it).intersects(place(ui, composer)) for it in shown(ui))
     )
     assert all(ui.window.rect().contains(place(ui, it)) for it in shown(ui))
+
+
+CONTROLS = (QAbstractButton, QLineEdit, QPlainTextEdit, QComboBox)
+
+
+def controls(ui: Ui) -> dict[QWidget, QRect]:
+    """Where the controls can be seen that are not a toast's own."""
+    toasts = ui.window.findChildren(Toast)
+    return {
+        control: control.visibleRegion()
+        .boundingRect()
+        .translated(control.mapTo(ui.window, QPoint()))
+        for control in ui.window.findChildren(QWidget)
+        if isinstance(control, CONTROLS) and control.isVisible() and control.window() is ui.window
+        if not control.visibleRegion().isEmpty()
+        if not any(toast.isAncestorOf(control) for toast in toasts)
+    }
+
+
+def say_much(ui: Ui) -> None:
+    ui.window.notifier.offer_undo("“Packing list” was deleted.", lambda: None)
+    ui.window.notifier.error(PROBLEM)
+    ui.settle()
+    assert shown(ui)
+
+
+def over_controls(ui: Ui) -> list[str]:
+    seen = controls(ui).items()
+    return [
+        widget.objectName()
+        for widget, area in seen
+        if any(place(ui, toast).intersects(area) for toast in shown(ui))
+    ]
+
+
+def be_silent(ui: Ui) -> None:
+    for toast in shown(ui):
+        toast.dismiss()
+    ui.settle()
+
+
+@pytest.mark.parametrize("size", [(540, 480), (900, 600), (1280, 800)])
+def test_in_a_chat_toasts_cover_no_control_and_move_none(
+    ui: Ui, hold: threading.Event, size: tuple[int, int]
+) -> None:
+    ui.window.resize(*size)
+    ui.engine.pieces = ("A line.\n\n" * 30, "The end.")
+    for text in ("One", "Two"):
+        ui.ask(text)
+    ui.settle()
+    be_silent(ui)
+    # The last answer with its buttons, and messages above the composer that were not sent.
+    hold.clear()
+    ui.ask("Three", wait=False)
+    ui.qtbot.waitUntil(lambda: ui.last.message.state == "streaming")
+    ui.wait_for_text("A line.")
+    for text in ("Four", "Five"):
+        ui.ask(text, wait=False)
+    ui.qtbot.waitUntil(lambda: ui.has("waitingRemove2"))
+    ui.press("Esc")
+    hold.set()
+    ui.qtbot.waitUntil(lambda: ui.has("queueSend") and ui.has("regenerate"))
+    ui.settle()
+    bar = ui.page.transcript.verticalScrollBar()
+    for scrolled in (bar.maximum(), bar.maximum() // 2):
+        bar.setValue(scrolled)
+        ui.settle()
+        before = controls(ui)
+        say_much(ui)
+        assert over_controls(ui) == []
+        after = controls(ui)
+        moved = {it.objectName() for it in after if it in before and after[it] != before[it]}
+        assert not [it for it in moved if it.startswith(("waiting", "send", "message"))]
+        below = {it for it in before if before[it].top() > place(ui, shown(ui)[-1]).bottom()}
+        assert {it: before[it] for it in below} == {it: after.get(it) for it in below}
+        middle = place(ui, part(ui.page, Panel, "composer")).center().x()
+        assert all(abs(place(ui, it).center().x() - middle) <= 1 for it in shown(ui))
+        be_silent(ui)
+        assert controls(ui) == before
+
+
+def test_elsewhere_toasts_cover_no_control_either(ui: Ui) -> None:
+    for size in ((540, 480), (1000, 640)):
+        ui.window.resize(*size)
+        # The last one takes the place of the page in the narrow window.
+        for keys in ("Ctrl+N", "", "Ctrl+M", "Ctrl+Shift+A", "Ctrl+K"):
+            ui.press(keys or "Ctrl+N")
+            if not keys:
+                ui.ask("A short chat")
+            ui.settle()
+            be_silent(ui)
+            say_much(ui)
+            assert over_controls(ui) == []
+            assert all(ui.window.rect().contains(place(ui, it)) for it in shown(ui))
+            # A change of the page takes them along.
+            ui.press("Shift+F1")
+            ui.settle()
+            assert over_controls(ui) == []
+            be_silent(ui)
 
 
 def test_what_the_page_says_already_is_not_said_over_it(ui: Ui) -> None:

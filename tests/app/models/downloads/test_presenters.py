@@ -78,7 +78,7 @@ def test_a_flood_from_another_thread_is_read_a_few_times(
     thread = threading.Thread(target=flood)
     began = time.monotonic()
     thread.start()
-    qtbot.waitUntil(lambda: queue.reads == 4)
+    qtbot.waitUntil(lambda: queue.reads >= 4)
     took_ms = (time.monotonic() - began) * 1000
     ends.set()
     thread.join()

@@ -316,12 +316,20 @@ def test_json_that_says_something_else(hub: TestHub, client: Client) -> None:
             ask()
 
 
-def test_an_odd_card_spoils_no_search(filled: TestHub, client: Client) -> None:
-    """huggingface_hub cannot read a card that contains such a name."""
-    filled.add("zoe/Odd-GGUF", {"a-Q4_0.gguf": small()}, card_data={"self": 1}, downloads=1)
+@pytest.mark.parametrize("odd", [{"self": 1}, {"ignore_metadata_errors": 1}, {"tags": 5}])
+def test_an_odd_card_spoils_neither_a_search_nor_its_repository(
+    filled: TestHub, client: Client, odd: dict[str, object]
+) -> None:
+    """huggingface_hub cannot read a card that contains such a name or value."""
+    filled.add(
+        "zoe/Odd-GGUF", {"a-Q4_0.gguf": small()}, card="# Hi", card_data=odd, licence="mit",
+        downloads=1,
+    )  # fmt: skip
     assert ids(client(None).search(Query())) == ["bob", "cy", "ada", "di", "zoe"]
-    with pytest.raises(HubUnreadable):
-        client(None).repository("zoe/Odd-GGUF")
+    repository = client(None).repository("zoe/Odd-GGUF")
+    assert (repository.licence, repository.downloads) == ("mit", 1)
+    assert [variant.size_bytes for variant in repository.variants] == [2_000_000]
+    assert client(None).card(repository) == "# Hi"
 
 
 def test_a_gated_repository_says_where_its_licence_is(hub: TestHub, client: Client) -> None:

@@ -13,7 +13,7 @@ import pytest
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull
 from app.models.hub.checksum import hasher, is_checksum, is_sha256, plain
 from app.models.hub.part import PartFile, arrived, remove_part
-from app.models.hub.space import as_user_errors
+from app.models.hub.space import as_download_errors
 from engines.cancel import CancelToken
 
 BYTES = b"GGUF" * 5000
@@ -94,7 +94,7 @@ def test_what_is_a_checksum() -> None:
     ],
 )
 def test_the_system_s_errors_in_words(number: int, expected: type[AppError], path: Path) -> None:
-    with pytest.raises(expected) as raised, as_user_errors(path, 3_000_000_000):
+    with pytest.raises(expected) as raised, as_download_errors(path, 3_000_000_000):
         raise OSError(number, os.strerror(number))
     assert all((raised.value.what, raised.value.why, raised.value.do))
     if expected is DiskFull:

@@ -70,7 +70,7 @@ def bring(
         if told is not None:
             told(step)
 
-    terms = Terms(limiter or Limiter(), patience, connect_s=1.0, stall_s=stall_s)
+    terms = Terms(limiter or Limiter(), patience, connect_s=60.0, stall_s=stall_s)
     gate = Gate((ledger if ledger is not None else []).append, lambda: True)
     try:
         with gate.for_purpose("download a model"):

@@ -67,7 +67,7 @@ def ask(port: int, token: str = "") -> int:
     """Return the status for a path that does not exist: 404 if the key is right."""
     key = f"x-api-key: {token}\r\n" if token else ""
     request = f"GET /none HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n{key}\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(request.encode())
         return Reply(read_all(connection)).status
 

@@ -284,7 +284,7 @@ def test_a_full_disk_is_told_and_the_rest_comes_later(
 def test_a_folder_that_cannot_be_written_to(making: Making) -> None:
     making.root.parent.mkdir(parents=True)
     making.root.write_text("a file")
-    with pytest.raises(Exception, match="folder of engines") as caught:
+    with pytest.raises(Exception, match="Hearth cannot write") as caught:
         making.install()
     assert caught.value.do  # type: ignore[attr-defined]
 

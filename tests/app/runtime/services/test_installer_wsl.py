@@ -27,6 +27,7 @@ from engines.vllm.provision.lock import Lock
 from tests.support.engine_making import PYTHON
 from tests.support.package_index import PackageIndex, Wheel, lock_of, made_vllm
 from tests.support.paths import ROOT
+from tests.support.suite import sampled
 from tests.support.waiting import until
 from tests.support.wsl.care import care_inside, tool_wheel, write_tool
 from tests.support.wsl.windows import Windows, words_at
@@ -228,7 +229,7 @@ def _when_it_waits(hold: Path, cancel: CancelToken, phase: Phase) -> None:
     cancel.cancel()
 
 
-@pytest.mark.parametrize("victim", ["hearth", "wsl.exe", "both"])
+@pytest.mark.parametrize("victim", sampled(["hearth", "wsl.exe", "both"], ["hearth"]))
 def test_killed_nothing_of_it_stays(making: Making, tmp_path: Path, victim: str) -> None:
     """The kill comes while the new version is tried inside."""
     first = making.install()

@@ -56,8 +56,8 @@ def seen(status: EngineStatus, held: ModelEntry | None = ENTRY, **parts: Any) ->
 
 
 def test_a_worker_that_starts_says_how_far_it_is() -> None:
-    state = seen(replace(LOADING, process=os.getpid()), None)
-    assert (state.state, state.words, state.share) == ("loading", "Loading the weights", 0.5)
+    state = seen(replace(LOADING, process=os.getpid(), detail="50 %"), None)
+    assert (state.state, state.words, state.share) == ("loading", "Loading the weights: 50 %", 0.5)
 
 
 def test_one_that_starts_again_after_a_crash_does_not_seem_ready() -> None:

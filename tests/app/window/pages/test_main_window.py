@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -137,6 +138,39 @@ def test_offline_no_link_is_opened(ui: Ui) -> None:
 def test_other_addresses_are_not_even_asked_about(ui: Ui) -> None:
     ui.window.notifier.ask_to_open("file:///etc/passwd")
     assert not ui.has("messageDialog")
+
+
+def test_escape_goes_back_and_stops_only_the_answer_that_is_seen(
+    ui: Ui, hold: threading.Event
+) -> None:
+    hold.clear()
+    ui.ask("Hi", wait=False)
+    ui.wait_for_text("Hello")
+    chat = ui.page.chat_id
+    assert chat is not None
+    for keys, page in (("Shift+F1", "helpPage"), ("Ctrl+Shift+J", "connectionsPage")):
+        ui.press(keys)
+        assert ui.has(page)
+        ui.press("Esc")
+        assert ui.has("composer")
+        assert ui.edit.hasFocus()
+    # Out of a part of a page it leads to the page first, and it empties a search.
+    ui.press("Shift+F1")
+    ui.click("guide-first-steps")
+    assert ui.has("guidePage")
+    ui.press("Esc")
+    assert ui.has("helpPage")
+    assert not ui.has("guidePage")
+    search = ui.find(QLineEdit, "searchGuides")
+    QTest.keyClicks(search, "memory")
+    ui.press("Esc")
+    assert search.text() == ""
+    ui.press("Esc")
+    assert ui.has("composer")
+    assert ui.presenters.generation.is_answering(chat)
+    ui.press("Esc")
+    ui.wait_for_answer()
+    assert ui.last.message.state == "stopped"
 
 
 def test_the_window_comes_back_as_it_was(ui: Ui) -> None:
@@ -290,7 +324,9 @@ def test_one_chats_with_a_model_that_has_come(ui: Ui, tmp_path: Path, usual: str
         path.write_bytes(STARTER.read_bytes())
         ui.window.chooser.take([path])
         ui.qtbot.waitUntil(partial(is_added, ui, name))
+        ui.settle()
     ui.window.chooser.use_from_now_on(usual)
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == usual)
     ui.press("Ctrl+N")
     ui.ask("Apples")
     before = ui.page.chat_id
@@ -304,7 +340,8 @@ def test_one_chats_with_a_model_that_has_come(ui: Ui, tmp_path: Path, usual: str
     assert ui.page.chat_id is None
     assert ui.edit.hasFocus()
     assert ui.window.chooser.current() == "came"
-    assert ui.presenters.settings.current.model == ("came" if usual == "starter" else "other")
+    default = "came" if usual == "starter" else "other"
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == default)
     ui.ask("Pears")
     assert ui.presenters.chat_settings.own(ui.page.chat_id).model == "came"
     assert ui.presenters.chat_settings.model(before) == usual

@@ -88,7 +88,8 @@ def test_an_empty_name_is_not_taken(three: Ui) -> None:
 
 
 def test_delete_can_be_undone_with_the_button(three: Ui) -> None:
-    three.press("Ctrl+D")
+    three.chats.setFocus()
+    three.press("Del", three.chats)
     three.qtbot.waitUntil(lambda: three.titles == ["Pears", "Cherries"])
     assert three.page.chat_id is None
     assert three.find(QLabel, "toastLine1").text() == "“Apples” was deleted."

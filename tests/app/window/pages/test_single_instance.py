@@ -130,9 +130,9 @@ def test_a_lock_of_ours_from_before_does_not_count(qtbot: QtBot, tmp_path: Path)
 def test_a_window_that_died_hears_nothing(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = tmp_path / "wishes" / "old.wish"
-    left.parent.mkdir()
-    left.write_bytes(LaunchRequest(quick_ask=True).to_line())
+    for left in (tmp_path / "requests" / "old.request", tmp_path / "wishes" / "old.wish"):
+        left.parent.mkdir()
+        left.write_bytes(LaunchRequest(quick_ask=True).to_line())
     with monkeypatch.context() as hurried:
         hurried.setattr(single_instance, "TAKEN_S", 0.1)
         assert not pass_on(tmp_path, LaunchRequest())
@@ -142,5 +142,6 @@ def test_a_window_that_died_hears_nothing(
     after.listen()
     assert pass_on(tmp_path, LaunchRequest(files=(tmp_path / "a.txt",)))
     assert heard == [LaunchRequest(files=(tmp_path / "a.txt",))]
+    assert not (tmp_path / "wishes").exists()
     after.close()
     assert not left.parent.exists()

@@ -1,4 +1,4 @@
-"""The end of the probe's process has a reason in plain words."""
+"""The reason for the end of the probe's process, in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the probe remembers of the files it tried, and by what it knows them again."""
+"""The probe's record of the files it tried, and how it recognises them."""
 
 from __future__ import annotations
 

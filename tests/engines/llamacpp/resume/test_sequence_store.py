@@ -1,4 +1,4 @@
-"""Sequences that are not live: what memory holds of them, and what goes to disk."""
+"""Sequences that are not live: which ones stay in memory, and which go to disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokens a model wrote are found again in the text of the conversation."""
+"""The tokens that a model wrote are found again in the text of the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States on disk: what is kept, for whom, and that a bad file costs time and nothing else."""
+"""States on disk: which ones are kept, for which chat, and that a bad file only costs time."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_only_a_named_chat_goes_to_disk(tmp_path: Path) -> None:
 
 
 class FullDisk(BytesIO):
-    """Takes 700 bytes, then no more."""
+    """A file that takes 700 bytes, then no more."""
 
     def write(self, data: object) -> int:
         if self.tell() + len(bytes(data)) > 700:  # type: ignore[call-overload]
@@ -233,7 +233,7 @@ def test_a_file_is_known_by_its_size_its_time_and_its_bytes(tmp_path: Path) -> N
 
 
 def resumed(model: Path, folder: Path, **plan: object) -> int:
-    """How many of 300 tokens of a chat have to be evaluated by a new process; it leaves them."""
+    """Return how many of a chat's 300 tokens a new process must evaluate; keep its state."""
     opened = Opened(model, states=folder, **plan)  # type: ignore[arg-type]
     opened.answer(opened.words(300, seed=1), "chat", count=2)
     opened.cache.save_to_disk()
@@ -262,7 +262,7 @@ def key_of(model: Path, **plan: object) -> StateKey:
 def test_the_key_names_the_type_of_the_cache_and_no_state_of_another_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """llama.cpp would refuse it as well, but bytes that it was not made for are not for it."""
+    """llama.cpp would refuse it too, but must not even see bytes made for another type."""
     model, folder = write_random_llama(tmp_path / "model.gguf", TINY), tmp_path / "states"
     kinds: tuple[KvType, ...] = ("f16", "q8_0", "q4_0")
     assert len({key_of(model, kv_type=kind).digest for kind in kinds}) == len(kinds)
@@ -297,7 +297,7 @@ def test_a_build_is_named_by_its_versions_and_its_file(
 def test_states_of_another_build_are_removed_unread_with_a_line_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Those of other models, too: nobody comes for them again, and they take room."""
+    """So are those of other models: no chat needs them any more, and they take space."""
     one = write_random_llama(tmp_path / "one.gguf", TINY)
     other = write_random_llama(tmp_path / "other.gguf", replace(TINY, inner=96))
     folder = tmp_path / "states"
@@ -353,7 +353,7 @@ def test_a_damaged_state_is_evaluated_again_with_the_same_answer(tmp_path: Path)
 
 
 def test_bytes_that_llama_does_not_take_are_removed(tmp_path: Path) -> None:
-    """The checksum is right, but what was summed is not a state of this model."""
+    """The checksum is right, but the content is no state of this model."""
     model, folder = write_random_llama(tmp_path / "model.gguf", TINY), tmp_path / "states"
     opened = Opened(model, states=folder)
     prompt = opened.words(300, seed=1)
@@ -382,7 +382,7 @@ def test_a_scratch_chat_leaves_no_trace_on_disk(tmp_path: Path) -> None:
 
 
 def test_a_named_chat_survives_a_scratch_request_about_it(tmp_path: Path) -> None:
-    """As a title for the chat is asked for: the same conversation, and a question behind it."""
+    """The request for a chat's title is like this: the same messages, and a question after them."""
     model, folder = write_random_llama(tmp_path / "model.gguf", TINY), tmp_path / "states"
     opened = Opened(model, states=folder)
     prompt = opened.words(300, seed=1)
@@ -423,7 +423,7 @@ def test_what_has_not_changed_is_not_written_again(
 
 
 class KeptRows:
-    """A drafter that keeps something of the live sequence."""
+    """A drafter that keeps a part of the live sequence."""
 
     def __init__(self) -> None:
         self.got: list[bytearray | None] = []

@@ -1,4 +1,4 @@
-"""Models of many architectures, each written once, and the library's account of their loads."""
+"""Models of many architectures, each written once, and llama.cpp's account of their loads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Made = Callable[[str], Path]
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The file of one of `MODELS`."""
+    """Return a function that returns the file of one of `MODELS`."""
     folder = tmp_path_factory.mktemp("made")
     written: dict[str, Path] = {}
 

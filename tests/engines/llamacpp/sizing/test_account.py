@@ -1,4 +1,4 @@
-"""The log's account, line by line, with graphics cards that this computer may not have."""
+"""The account in llama.cpp's log, line by line, with cards that this computer may not have."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_every_buffer_is_on_its_device() -> None:
 
 
 def test_memory_that_is_planned_anew_is_counted_once() -> None:
-    """A context that tells what goes into its layers plans again, at its next call."""
+    """A context that is to report the inputs of its layers plans again at its next call."""
     took = "sched_reserve: reserve took 0.57 ms, sched copies = 1"
     again = ["sched_reserve: reserving ...", *TWO_CARDS[16:19], took]
     once = [*TWO_CARDS[:19], took, *TWO_CARDS[19:], took]
@@ -75,14 +75,15 @@ def test_without_allocation_the_headers_say_where_things_are(made: Made) -> None
     account = read_account(TWO_CARDS)
     found = buffers(account, header, None, plan, copied_on_x86)
     by_name = {device.device: device for device in found.devices}
-    # Layers 1 and 2 on one card, layer 3 and the output on the other, each a layer of the cache.
+    # Layers 1 and 2 on one card, layer 3 and the output on the other, each with its part of the
+    # cache.
     assert by_name["CUDA0"].kv == 4 * MIB
     assert by_name["CUDA1"].kv == by_name[CPU].kv == 2 * MIB
     table = next(it.size_bytes for it in header.tensors if it.name == "token_embd.weight")
     layer = sum(it.size_bytes for it in header.tensors if it.name.startswith("blk.1."))
     assert by_name["CUDA0"].weights == 2 * layer
     assert by_name["CUDA1"].weights == pytest.approx(layer + table, rel=0.01)
-    # Nothing is copied for the processor where a card takes part.
+    # Nothing is copied for the processor if a card takes part.
     assert by_name[CPU].weights == by_name[CPU].mapped
     assert by_name[CPU].compute == 4 * MIB
 

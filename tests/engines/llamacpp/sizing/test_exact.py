@@ -1,4 +1,4 @@
-"""What is said before a load is what the load reports, for many architectures."""
+"""The size that is predicted before a load is the size of the load, for many architectures."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ MIB: Final = 1 << 20
 WAYS: Final[tuple[tuple[int, KvType, bool], ...]] = (
     (512, "f16", True), (3000, "q8_0", True), (8192, "f16", False), (8192, "q8_0", True)
 )  # fmt: skip
-"""Context, type of the KV cache and mmap: each by itself changes another part of a load."""
+"""Context, type of the KV cache and mmap: each of them changes another part of a load."""
 SIZES: Final[tuple[tuple[int, KvType], ...]] = (
     (512, "f16"), (3000, "q8_0"), (8192, "f16"), (32768, "q8_0")
 )  # fmt: skip
 
 
 def loaded(plan: LlamaPlan) -> Buffers:
-    """What the engine reports of a real load."""
+    """Return the buffers that the engine reports for a real load."""
     engine = LlamaCppEngine(probe=TrustingProbe())
     found = engine.load(plan, lambda _: None, CancelToken()).buffers
     engine.close()
@@ -64,7 +64,7 @@ def loaded(plan: LlamaPlan) -> Buffers:
 
 
 def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
-    """A model that drafts, and its drafter if that is a file of its own."""
+    """Return a model that drafts, and its drafter if that is a separate file."""
     model, drafter = folder / "m.gguf", folder / "d.gguf"
     makers: dict[str, Callable[[], tuple[Path, Path | None]]] = {
         "starter": lambda: (STARTER, STARTER.with_name("starter-mtp.gguf")),
@@ -232,7 +232,7 @@ def test_nor_does_one_that_drafts(kind: str, depth: int, tmp_path: Path) -> None
 
 
 def measured(model: Path, way: str, depth: int, *drafter: Path) -> dict[str, int]:
-    """What a process that loads this and answers a long prompt grows by, and the estimate."""
+    """Load a model in a process that answers a long prompt; return its growth and the estimate."""
     words = (model, 4096, way, depth, *drafter)
     command = [sys.executable, "-m", "tests.support.measured_load", *map(str, words)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Asking in another process: what is remembered, and what becomes of a process that goes wrong."""
+"""Sizing a model in another process: the remembered answers, and processes that fail."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_command_that_does_not_start_is_said(tmp_path: Path) -> None:
 
 
 def test_a_model_that_ends_the_process_is_not_sized(tmp_path: Path) -> None:
-    """Without this bias, which it does not check for, llama.cpp reads memory at address zero."""
+    """llama.cpp does not check for this bias, and reads memory at address zero without it."""
     architecture, matrix, tensors, values = MODELS["granitehybrid"]
     shapes = {name: shape for name, shape in tensors(values).items() if "conv1d.bias" not in name}
     exact = {name for name in shapes if name.endswith(made_architectures.EXACT)}

@@ -1,9 +1,10 @@
 """Texts and computers for the depth policy, without a model and without a clock.
 
-A text says for each of its tokens whether a drafter that starts there would be right, draft by
-draft, and how sure it would be. Its tokens are easy or hard in stretches, as real ones are. A
-computer says what a step costs. Time is what the computer's table says; the policy is told a
-noisy measurement of it, as a real one would be. All is drawn from seeds: every run is the same.
+A text says for each of its tokens if a drafter that starts there would be right, draft by draft,
+and how confident it would be. Its tokens are easy or hard in stretches, as in real texts. A
+computer has the costs of its steps in a table. The time is taken from this table; the policy gets a
+noisy measurement of it, as from a real computer. Everything is drawn from seeds, so every run is
+the same.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from engines.types import MAX_DEPTH, MtpKind
 
 @dataclass(frozen=True)
 class Computer:
-    """What steps and drafts cost, in plain steps: ratios[k] for a step that checks k drafts."""
+    """The costs of steps and drafts, in plain steps.
+
+    Attributes:
+        ratios: The cost of a step that checks k drafts, by k.
+        draft: The cost of a draft.
+        measured: The depths that a calibration measures.
+        plain_s: The time of a plain step in seconds.
+    """
 
     ratios: tuple[float, ...]
     draft: float
@@ -29,7 +37,7 @@ class Computer:
     plain_s: float = 0.05
 
     def costs(self, noise: float = 0.03) -> Costs:
-        """What a calibration would have found out."""
+        """Return the costs that a calibration would find."""
         dice = random.Random(5)
         steps = {
             k: self.plain_s * self.ratios[k] * exp(dice.gauss(0, noise)) for k in self.measured
@@ -37,7 +45,7 @@ class Computer:
         return Costs(steps, self.plain_s * self.draft * exp(dice.gauss(0, noise)))
 
     def fixed(self, acceptance: Sequence[float], k: int) -> float:
-        """The gain that theory gives a fixed depth where position j is right that often."""
+        """Return the theoretical gain of a fixed depth, from the acceptance at each position."""
         tokens, reach = 1.0, 1.0
         for chance in acceptance[:k]:
             reach *= chance
@@ -65,7 +73,14 @@ COMPUTERS = {
 
 @dataclass(eq=False)
 class Text:
-    """Drafts by position of the text: right[t][j] and sure[t][j]; lookup[t] likewise, or empty."""
+    """Drafts by position in the text.
+
+    Attributes:
+        right: True for each right draft that starts at a position.
+        sure: The confidence in each of these drafts.
+        lookup: The same for the drafts of prompt lookup; empty without any.
+        lookup_sure: The confidence in these.
+    """
 
     right: list[list[bool]] = field(default_factory=list)
     sure: list[list[int]] = field(default_factory=list)
@@ -95,12 +110,17 @@ def make_text(
     copying: float = 0.0,
     seed: int = 1,
 ) -> Text:
-    """A text on which a first draft is right with the probability `acceptance`.
+    """Make a text on which the first draft is right with the probability `acceptance`.
 
-    fall: each further position against the one before. swing: how far easy and hard stretches
-    lie from the middle. telling: whether confidence says anything. copying: the part of the text
-    that repeats what was there before, so that prompt lookup finds it; elsewhere it seldom
-    proposes, and is seldom right.
+    Args:
+        length: The number of tokens.
+        acceptance: The probability that a first draft is right.
+        fall: The factor from one position to the next.
+        swing: The distance of easy and hard stretches from the mean.
+        telling: True if the confidence depends on the draft.
+        copying: The part of the text that repeats earlier text, so that prompt lookup finds it. In
+            the rest it seldom proposes, and is seldom right.
+        seed: The seed of the random numbers.
     """
     dice = random.Random(seed)
     swing = min(swing, 1 - acceptance, acceptance)
@@ -129,7 +149,7 @@ def _bucket(dice: random.Random, held: bool, telling: bool) -> int:
 
 
 def run_of(outcomes: Sequence[bool], most: int) -> int:
-    """How many of the first `most` drafts are right before the first wrong one."""
+    """Count the right ones among the first `most` drafts, up to the first wrong one."""
     for index in range(min(most, len(outcomes))):
         if not outcomes[index]:
             return index
@@ -138,7 +158,7 @@ def run_of(outcomes: Sequence[bool], most: int) -> int:
 
 @dataclass
 class Outcome:
-    """What came of a text: its time in plain steps, the gain over Off, and the depth by token."""
+    """The result of a text: its time in plain steps, the gain over Off, and the depth by token."""
 
     tokens: int = 0
     time: float = 0.0
@@ -161,10 +181,16 @@ def write(
     *,
     repeats: bool = False,
 ) -> Outcome:
-    """Let the policy write the text; the caller has begun the answer.
+    """Let the policy write the text, after the caller has begun the answer.
 
-    beside: plain steps that one with drafts takes in what an answer without is spared. repeats:
-    what stays of a step with a wrong draft is evaluated again, with the next.
+    Args:
+        text: The text.
+        computer: The computer.
+        policy: The policy.
+        kind: The kind of the model's drafter.
+        noise: The noise of the measurements.
+        beside: Plain steps that each step with drafts takes in addition.
+        repeats: True if the rest of a step with a wrong draft is evaluated again in the next step.
     """
     dice = random.Random(17)
     outcome = Outcome()
@@ -213,7 +239,7 @@ def write(
 
 @cache
 def best_fixed(text: Text, computer: Computer, *, repeats: bool = False) -> tuple[float, int]:
-    """The gain of the best fixed depth of the model's drafter on this text, and that depth."""
+    """Return the best fixed depth of the model's drafter on this text, after its gain."""
     gains = []
     for depth in range(MAX_DEPTH + 1):
         at, time, again = 0, 0.0, 0

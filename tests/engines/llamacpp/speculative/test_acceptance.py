@@ -1,4 +1,4 @@
-"""What is believed of a drafter, from what was seen of it."""
+"""The estimated acceptance of a drafter, learnt from its drafts so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_acceptance_is_learnt_by_position_and_by_confidence() -> None:
 
 
 def test_what_is_seen_of_one_position_tells_of_the_others() -> None:
-    """The share of right drafts is the text's; the fall from one to the next, the drafter's."""
+    """The share of right drafts belongs to the text; the fall between positions to the drafter."""
     known, new = Acceptance(4), Acceptance(4)
     for n in range(300):
         known.learn([4, 4, 4], 3 if n % 2 else 2, 3)

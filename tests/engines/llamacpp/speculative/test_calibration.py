@@ -1,4 +1,4 @@
-"""What is made of the times that a calibration takes; the times themselves are given here."""
+"""The costs that a calibration derives from its times, which are given here."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ def calibrated(
     slow: float = 1.0,
     stall: int = 0,
 ) -> Costs:
-    """Of a computer whose plain steps vary, and that builds a graph for each other shape.
+    """Calibrate a computer whose plain steps vary, and that builds a graph for each other shape.
 
-    cold: seconds for which the first step of all reads the weights. slow: times as long all takes.
-    stall: the number of a step that is held up, 0 for none.
+    Args:
+        monkeypatch: Replaces the clock and the steps.
+        plain: The times of plain steps in seconds.
+        cold: The seconds in which the very first step reads the weights.
+        slow: A factor for all times.
+        stall: The number of a step that is held up; 0 for none.
     """
     done: list[int] = []
     now = 0.0
@@ -94,7 +98,7 @@ def test_more_tokens_never_take_less_time(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_slow_model_gets_one_round_and_in_that_one_step_may_be_held_up(
     monkeypatch: pytest.MonkeyPatch, stall: int
 ) -> None:
-    """A curve by which drafts cannot win would end them until the next load."""
+    """A curve by which drafts cannot win would switch them off until the next load."""
     costs = calibrated(monkeypatch, steady(), slow=2.5, stall=stall)
 
     assert [costs.ratio(k) for k in (1, 3)] == pytest.approx([1.4, 1.8], rel=0.25)
@@ -112,7 +116,7 @@ def test_drafts_of_one_call_share_its_time(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def drafted(monkeypatch: pytest.MonkeyPatch, times: list[float], *, at_once: bool = False) -> float:
-    """What a draft is said to take whose tokens come after these times each."""
+    """Return the measured time of a draft whose tokens arrive after these times."""
     now = 0.0
 
     def propose(_token: int, _position: int, more: More) -> None:

@@ -1,4 +1,4 @@
-"""The cost curve: made of a few measurements, kept true by noisy ones, kept on disk."""
+"""The cost curve: made from a few measurements, corrected by noisy ones, kept on disk."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_one_stall_moves_hardly_anything() -> None:
 
 
 def test_a_wrong_ratio_is_found_out_from_rare_plain_steps() -> None:
-    """Always three drafts, a plain step every 128: the factor alone would hide the error."""
+    """With three drafts and one plain step in 128, the factor alone would hide the error."""
     dice = random.Random(3)
     costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 1.8})
     for step in range(128 * 25):
@@ -106,7 +106,7 @@ def test_a_wrong_ratio_is_found_out_from_rare_plain_steps() -> None:
 def test_a_plain_step_that_the_calibration_had_wrong_is_put_right_for_all_depths(
     wrong: float,
 ) -> None:
-    """Other programs had the memory while the plain step was timed: all ratios are wrong by it."""
+    """Other programs used the memory while the plain step was timed, so all ratios are wrong."""
     dice = random.Random(6)
     true = {0: 1.0, 1: 1.5, 3: 2.2, 7: 3.8}
     costs = Costs({k: PLAIN * (wrong if k == 0 else true[k]) for k in true}, PLAIN * 0.1)
@@ -233,7 +233,7 @@ def test_a_computer_that_slows_down_right_after_the_calibration_keeps_its_ratios
 
 @pytest.mark.parametrize("stall", [1.7, 3.0, 50.0])
 def test_plain_steps_longer_than_deeper_ones_were_held_up(stall: float) -> None:
-    """Otherwise more tokens would take less time, and all drafts seem to pay."""
+    """Otherwise more tokens would take less time, and all drafts would seem to pay."""
     costs = Costs({0: PLAIN, 1: PLAIN * 1.5, 3: PLAIN * 2.2}, PLAIN * 0.1)
     for _ in range(8):
         costs.observe_step(0, PLAIN * stall)
@@ -256,7 +256,7 @@ def test_a_curve_that_was_put_right_waits_to_be_confirmed() -> None:
 
 @pytest.mark.parametrize("slow", [1.0, 1.4])
 def test_only_a_deeper_step_tells_whether_all_of_a_calibration_was_held_up(slow: float) -> None:
-    """slow: the deeper steps of it; the plain ones were 1.4 times too slow."""
+    """`slow` is for the deeper steps of the calibration; the plain ones were 1.4 times too slow."""
     costs = Costs({0: PLAIN * 1.4, 1: PLAIN * slow * 1.5, 3: PLAIN * slow * 2.2})
     untried = []
     for k in (0, 0, 0, 3):
@@ -303,7 +303,7 @@ def test_kept_and_read_back() -> None:
 @pytest.mark.parametrize("now", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("wrong", [0.7, 1.0, 1.4])
 def test_a_kept_curve_is_held_against_the_computer_of_another_day(now: float, wrong: float) -> None:
-    """now: times as slow as then. wrong: the plain step of the calibration that was kept."""
+    """`now` is the slowdown since then, `wrong` the error of the stored plain step."""
     true = {0: 1.0, 1: 1.5, 3: 2.2}
     made = Costs({k: PLAIN * (wrong if k == 0 else true[k]) for k in true})
     costs = Costs.from_json(json.loads(json.dumps(made.as_json())))

@@ -1,4 +1,4 @@
-"""What may be lost in an answer, and how it is played with."""
+"""The credit of an answer, which limits how much drafting may lose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.engines.llamacpp.speculative.simulated_text import Computer, make_tex
 
 DRAFTER: tuple[MtpKind, ...] = ("drafter",)
 DEAR = Computer((1, 1.45, 2.0, 2.02, 2.65, 3.2, 3.75, 4.3, 4.8), 0.1, measured=tuple(range(9)))
-"""Measured: Q4_K, 0.3 B, two cores. At three right drafts in four, 3 at a time gain the most."""
+"""Measured: Q4_K, 0.3 B, two cores. If three drafts in four are right, depth 3 gains the most."""
 
 
 def test_tokens_give_a_little_and_only_so_much() -> None:

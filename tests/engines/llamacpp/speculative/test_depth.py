@@ -1,6 +1,6 @@
-"""The depth policy against simulated texts: never slower than Off, near the best fixed depth.
+"""The depth policy on simulated texts: never slower than Off, near the best fixed depth.
 
-All times are those of tables of costs (`simulated_text`), so every figure is the same each run.
+All times come from tables of costs (`simulated_text`), so every figure is the same in each run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOOKUP: tuple[MtpKind, ...] = ("lookup",)
 MODES: tuple[tuple[MtpMode, int | None], ...] = (("auto", None), ("on", None), ("on", 6))
 PAYING = [name for name in COMPUTERS if name != "cannot win"]
 WINS_LITTLE = {"Q4_0 E2B, 1 thread", "Q8_0, 0.3 B"}
-"""At most 1.2 times as fast: to find that out safely takes more than a stretch of the text."""
+"""At most 1.2 times as fast; finding that out safely takes more than a stretch of the text."""
 
 GPU, Q8 = COMPUTERS["GPU"], COMPUTERS["Q8_0, 2 threads"]
 
@@ -110,7 +110,7 @@ def test_a_memory_that_goes_back_as_a_whole_costs_what_is_evaluated_again(
 
 
 def test_drafts_that_pay_where_tokens_can_be_taken_back_may_not_where_they_cannot() -> None:
-    """A guess in five is wrong, and a step with one takes as long as 1.7 plain ones."""
+    """One guess in five is wrong, and a step with a wrong one takes as long as 1.7 plain ones."""
     computer = Computer((1, 1.7, 2.6, 3.5, 4.4, 5.3, 6.2, 7.1, 8.0), 0.02)
     text = make_text(2000, 0.8, fall=1.0, swing=0.0, telling=False)
     depths = {}
@@ -144,7 +144,7 @@ def segments(length: int, seed: int) -> list[Text]:
 
 @pytest.mark.parametrize("name", [name for name in PAYING if name not in WINS_LITTLE])
 def test_the_depth_follows_a_changing_text_within_about_32_tokens(name: str) -> None:
-    """From then on, what the chosen depths are worth is near the best; in the middle case."""
+    """From then on, the gain of the chosen depths is near the best, in the median case."""
     computer, length = COMPUTERS[name], 250
     waits: dict[float, list[int]] = {0.95: [], 0.3: []}
     for seed in (0, 10, 20, 30):
@@ -178,7 +178,7 @@ def test_watching_costs_about_1_percent_while_no_depth_pays() -> None:
 @pytest.mark.parametrize("times", [1.6, 2.0, 3.0])
 @pytest.mark.parametrize("name", ["Q8_0, 2 threads", "Q4_0, 0.3 B", "F16", "GPU"])
 def test_a_calibration_while_all_was_slow_does_not_end_drafting(name: str, times: float) -> None:
-    """The plain steps alone look wrong then; one deeper step tells that all of them were."""
+    """Only the plain steps look wrong then; one deeper step shows that all of them were."""
     computer = COMPUTERS[name]
     slow = {k: computer.plain_s * times * computer.ratios[k] for k in computer.measured}
     costs = Costs(slow, computer.plain_s * times * computer.draft)
@@ -271,7 +271,7 @@ def test_a_plain_step_is_measured_now_and_then_while_drafting_always() -> None:
 
 
 def test_a_stall_that_passed_for_a_wrong_calibration_is_soon_found_out() -> None:
-    """Plain steps held up at the start of a fresh curve make all drafts look cheap."""
+    """Plain steps that are held up early make all drafts look cheap."""
     policy = DepthPolicy(Q8.costs(noise=0), MAX_DEPTH, EMBEDDED)
     for _ in range(4):
         policy.plan(0)
@@ -299,11 +299,11 @@ def test_the_same_text_gives_the_same_steps() -> None:
     assert auto(text, "F16") == auto(text, "F16")
 
 
-# What is learnt, and what is said
+# Learning and reporting
 
 
 def test_a_shadow_is_compared_and_not_checked() -> None:
-    """On an unknown text whose checks are dear, the first draft is only watched."""
+    """On an unknown text with expensive checks, the first draft is only watched."""
     policy = DepthPolicy(Q8.costs(), MAX_DEPTH, EMBEDDED)
 
     assert policy.plan(8).source == "embedded"
@@ -314,7 +314,7 @@ def test_a_shadow_is_compared_and_not_checked() -> None:
 
 
 def test_a_depth_whose_cost_was_never_measured_is_tried() -> None:
-    """Where c(4) is taken for dearer than it is, only a try can tell."""
+    """If c(4) is estimated too high, only a trial can show it."""
     computer = COMPUTERS["F16"]
     text = make_text(1500, 0.95, telling=False, seed=3)
     costs = Costs({k: computer.plain_s * computer.ratios[k] for k in (0, 1, 3)}, 0.0035)
@@ -415,7 +415,7 @@ def test_no_gain_is_told_before_a_plain_step_was_timed_behind_another() -> None:
 
 
 def test_what_drafting_takes_beside_the_step_makes_the_gain_smaller() -> None:
-    """All that an answer without drafts is spared counts: here as much again as a plain step."""
+    """Everything that an answer without drafts saves counts: here as much as another plain step."""
     text = make_text(1000, 0.9, seed=6)
     free, dear = (DepthPolicy(GPU.costs(noise=0), MAX_DEPTH, DRAFTER) for _ in range(2))
     write(text, GPU, free, "drafter")

@@ -1,4 +1,4 @@
-"""Numbers that are known roughly: what a measurement of one says about the others."""
+"""Estimates of related numbers: a measurement of one also corrects the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOISE = 0.01**2
 
 
 def apart(*deviations: float) -> Estimate:
-    """Numbers of 0 that share no errors."""
+    """Return estimates of 0 that share no errors."""
     size = range(len(deviations))
     return Estimate(
         [0.0] * len(deviations),
@@ -73,7 +73,7 @@ def test_what_may_have_changed_follows_again() -> None:
 
 
 def by_the_book(values: list[float], covariance: Matrix, index: int, missed: float) -> Matrix:
-    """The filter as it is usually written: K = P h / (h' P h + r), x += K y, P -= K h' P."""
+    """Apply the textbook filter: K = P h / (h' P h + r), x += K y, P -= K h' P."""
     size = range(len(values))
     seen = [float(place in (0, index)) for place in size]
     shares = [sum(covariance[row][column] * seen[column] for column in size) for row in size]

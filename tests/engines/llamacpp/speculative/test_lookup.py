@@ -1,4 +1,4 @@
-"""Prompt lookup proposes what followed the same tokens before, whatever is taken back meanwhile."""
+"""Prompt lookup proposes the tokens after an earlier match, even after the text was cut back."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_nothing_is_proposed_where_nothing_was_seen() -> None:
 
 
 def naive(held: Sequence[int], token: int) -> bool:
-    """Whether the last three tokens stood together before."""
+    """Return whether the last three tokens occurred together before."""
     text = [*held, token]
     return any(text[at : at + 3] == text[-3:] for at in range(len(text) - 3))
 

@@ -1,4 +1,4 @@
-"""The line that says what MTP does, in the words that a user reads."""
+"""The line about the state of MTP, in the words that a user reads."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Q8 = COMPUTERS["Q8_0, 0.3 B"]
 
 
 def test_a_shadow_of_several_drafts_is_compared_with_the_tokens_of_later_steps() -> None:
-    """What deep drafts are worth is known before one was checked."""
+    """So the gain of deep drafts is known before one was checked."""
     text = make_text(40, 1.0, fall=1.0, swing=0.0, telling=False)
     policy = DepthPolicy(Q8.costs(), MAX_DEPTH, DRAFTER)
     outcome = write(text, Q8, policy, "drafter")

@@ -1,4 +1,4 @@
-"""Between policy and drafter: what was drafted is compared with the tokens that come out."""
+"""Between policy and drafter: drafts are compared with the tokens of the answer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.engines.llamacpp.speculative.simulated_text import COMPUTERS
 
 PLAIN_S = 0.05
 ALL_NEW = 1000
-"""A token that the text has not had, so that prompt lookup proposes nothing."""
+"""A token that is new in the text, so that prompt lookup proposes nothing."""
 
 
 class Counting:
-    """A drafter that guesses the numbers that follow; `wrong` it gets wrong."""
+    """A drafter that guesses the following numbers; it guesses `wrong` wrongly."""
 
     kind: MtpKind = "drafter"
     at_once = False
@@ -44,7 +44,7 @@ class Counting:
 
 
 class Hands:
-    """What opens drafters, with that one."""
+    """A stand-in that opens this drafter."""
 
     restored = False
 
@@ -57,7 +57,7 @@ class Hands:
 
 
 def test_a_step_that_evaluates_tokens_again_is_timed_as_what_it_is() -> None:
-    """Nothing is drafted in it, and yet it takes as long as one that checks drafts."""
+    """It drafts nothing, but it takes as long as a step that checks drafts."""
     computer = COMPUTERS["Q8_0, 0.3 B"]
     costs = computer.costs(noise=0)
     drafting = cast("Drafting", Hands(None))
@@ -77,7 +77,7 @@ def test_a_step_that_evaluates_tokens_again_is_timed_as_what_it_is() -> None:
 
 
 def test_a_shadow_is_followed_over_the_steps_behind_it() -> None:
-    """Each draft of it is judged once, by the token at its place."""
+    """Each of its drafts is judged once, by the token at its position."""
     drafter = Counting(wrong=ALL_NEW + 3)
     costs = COMPUTERS["Q8_0, 0.3 B"].costs(noise=0)
     drafting = cast("Drafting", Hands(drafter))

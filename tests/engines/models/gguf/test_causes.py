@@ -1,4 +1,4 @@
-"""What a user is told about a file that is not a GGUF model."""
+"""The message about a file that is not a GGUF model."""
 
 from __future__ import annotations
 

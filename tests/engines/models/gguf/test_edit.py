@@ -28,7 +28,7 @@ def rewritten(source: Path, target: Path, changes: Metadata) -> Path:
 
 
 def tensors(path: Path) -> dict[str, tuple[str, str]]:
-    """The type and hash of each tensor, as the package reads them."""
+    """Return the type and hash of each tensor, as the package reads them."""
     return {
         it.name: (it.tensor_type.name, hashlib.sha256(it.data.tobytes()).hexdigest())
         for it in gguf.GGUFReader(path).tensors
@@ -36,7 +36,7 @@ def tensors(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def fields(path: Path) -> dict[str, bytes]:
-    """Each value of a file as its bytes."""
+    """Return each value of a file as its bytes."""
     return {
         name: b"".join(part.tobytes() for part in it.parts)
         for name, it in gguf.GGUFReader(path).fields.items()

@@ -1,4 +1,4 @@
-"""Headers on which llama.cpp ends the process never reach it."""
+"""Headers that would end llama.cpp's process never reach it."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ TYPES = {
 
 @pytest.mark.parametrize("name", TYPES)
 def test_types_that_nothing_can_compute_with(tmp_path: Path, name: str) -> None:
-    """Each type of these is refused, and the one that the converters write is not."""
+    """Each of these types is refused, and the one that the converters write is accepted."""
     right, wrong = TYPES[name]
     shapes = {**llama_tensors(LLAMA)} | (
         {} if "attn" in name or "output" in name else {name: [4, 256]}
@@ -166,7 +166,7 @@ api.llama_init_from_model(model, context_params)
 
 
 def test_the_guards_are_needed(tmp_path: Path) -> None:
-    """llama.cpp does end its process on one of them: else they could go."""
+    """llama.cpp really ends its process for one of them; otherwise the guards could go."""
     changes = {"attention.sliding_window_pattern": [True, True, False, True, True, False]}
     values = {**GEMMA4, **changes}
     path = write_gguf(tmp_path / "m.gguf", "gemma4", values, gemma4_tensors(values))

@@ -1,4 +1,4 @@
-"""A projector's header, against what llama.cpp itself counts and allocates."""
+"""A projector's header, compared with llama.cpp's own counts and allocations."""
 
 from __future__ import annotations
 

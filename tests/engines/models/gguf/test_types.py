@@ -1,4 +1,4 @@
-"""The names and sizes of llama.cpp's package, and Hearth's, against the pinned llama.cpp."""
+"""The names and sizes in llama.cpp's package and in Hearth, compared with the pinned llama.cpp."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from engines.models.gguf.types import TensorType, cache_type, file_types, tensor
 
 WITHDRAWN = {4, 5, 31, 32, 33, 36, 37, 38}
 MIXED = ("IQ", "Q2_K", "Q3_K", "Q4_K", "Q5_K")
-"""A file of one of these holds others as well: its bits are measured, not computed."""
+"""Files of these types hold other types as well, so their bits are measured, not computed."""
 MIXTURE = 0.06
-"""By how much a whole file has more bits a weight than the blocks of its type."""
+"""How many more bits per weight a whole file has than the blocks of its type, as a share."""
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_no_type_is_left_out() -> None:
 
 
 def test_what_the_package_knows_is_not_repeated() -> None:
-    """A newer package may have learnt what Hearth corrects: then that can go."""
+    """If a newer package knows the types that Hearth corrects, the corrections can go."""
     known = {kind.value: (kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()}
     found = {it.number: (it.name, it.block, it.size) for it in tensor_types().values()}
     assert {number for number in found if found[number] != known.get(number)} == {9, 42}

@@ -1,4 +1,4 @@
-"""Commands that are run to their end, cancelled, and kept alone."""
+"""Commands that run to their end, are cancelled, and run one at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these run insid
 
 
 def is_held(root: Path) -> bool:
-    """Whether somebody is at work on a folder just now."""
+    """Return whether a process is working on a folder."""
     at_once = CancelToken()
     at_once.cancel()
     try:
@@ -33,7 +33,7 @@ def is_held(root: Path) -> bool:
 
 
 def runs(pid: int) -> bool:
-    """A zombie does not: nobody waits for it but this computer's first process."""
+    """Return whether a process runs. A zombie does not: only the first process waits for it."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -124,7 +124,7 @@ def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
 
 
 def test_a_child_that_outlives_its_parent_keeps_others_out(tmp_path: Path) -> None:
-    """As uv does where Hearth is killed: it must not write into what the next one makes."""
+    """uv does this when Hearth is killed: it must not write into the next installation."""
     code = (
         "import os, signal, subprocess, sys\n"
         "from pathlib import Path\n"

@@ -1,7 +1,7 @@
 """The CUDA compiler among a lock's wheels makes a kernel of FlashInfer's: no card is needed.
 
 The wheels (some 230 MB) are fetched once, into .cache; the kernel takes about ten seconds of a
-processor. Where an index does not have them, the test is left out.
+processor. If an index does not have them, the test is skipped.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ void* sampler() { return (void*)&flashinfer::sampling::SamplingFromLogits<float,
 
 @pytest.fixture(scope="session")
 def toolkit() -> Path:
-    """The lock's CUDA toolkit and FlashInfer's sources, as an environment has them."""
+    """Return the lock's CUDA toolkit and FlashInfer's sources, laid out as in an environment."""
     folder = ROOT / ".cache" / f"vllm-compiler-{LOCK.digest[:16]}"
     if not folder.exists():
         part = folder.with_name(f"{folder.name}.part")
@@ -68,7 +68,7 @@ def toolkit() -> Path:
 
 
 def fetch(folder: Path) -> None:
-    """Download the wheels by the lock's checksums, or leave the test out."""
+    """Download the wheels by the lock's checksums, or skip the test."""
     folder.mkdir(parents=True)
     chosen = [it for it in LOCK.chosen(COMPUTER) if it.project in PROJECTS]
     assert len(chosen) == len(PROJECTS)
@@ -116,7 +116,7 @@ def test_the_sampler_of_flashinfer_is_compiled_and_linked(toolkit: Path, tmp_pat
 
 
 def environment_of(folder: Path, scratch: Path) -> dict[str, str]:
-    """The variables of a worker, with a library in place of the driver's."""
+    """Return the variables of a worker, with another library instead of the driver's."""
     driver = scratch / "libcuda.so.1"
     (scratch / "driver.c").write_text("int cuInit(unsigned flags) { return 0; }\n")
     subprocess.run(

@@ -1,4 +1,4 @@
-"""What an environment is made with, and what is put right in it."""
+"""The tools of a new environment, and the repairs in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which environment is in use: switched in one step, kept, brought back, tidied."""
+"""The environment in use: switched in one step, kept, restored, tidied."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_environment_is_used_by_its_own_interpreter(home: EngineHome) -> None
 def test_what_leaves_while_it_is_counted_does_not_count(
     home: EngineHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An installation moves and removes files while the window asks how far it is."""
+    """An installation moves and removes files while the window asks for its progress."""
     home.work.mkdir(parents=True)
     (home.work / "here").write_bytes(b"1234567")
     monkeypatch.setattr(os, "walk", lambda _: [(str(home.work), [], ["here", "gone"])])
@@ -113,7 +113,7 @@ def test_an_environment_that_lost_its_facts_is_none(home: EngineHome) -> None:
 
 
 def test_an_environment_says_which_lock_made_it(home: EngineHome) -> None:
-    """So that the next version of it is the same kind again, with Ray or without."""
+    """So the next version has the same kind of lock, with or without Ray."""
     with_ray = replace(lock("1.0"), name="cuda-ray")
     home.part_of(with_ray).mkdir(parents=True)
     home.switch(home.finish(with_ray))

@@ -1,4 +1,4 @@
-"""The locks that ship with Hearth, and what is chosen of them for a computer."""
+"""The locks that come with Hearth, and the choice of their files for a computer."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_ray_comes_with_the_lock_that_is_named_after_it() -> None:
 @pytest.mark.parametrize("name", [it for it in get_args(LockName) if not it.startswith("cpu")])
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_cuda_s_compiler_suits_the_headers_that_it_reads(name: LockName, machine: str) -> None:
-    """Where they are of two minor versions, no kernel can be compiled."""
+    """With two minor versions, no kernel can be compiled."""
     lock = read_lock(LOCKS, name)
     for python in lock.pythons:
         chosen = lock.chosen(TargetSystem(machine, (2, 34), python))
@@ -97,7 +97,7 @@ def test_cuda_s_compiler_suits_the_headers_that_it_reads(name: LockName, machine
 
 
 def test_a_lock_for_processors_holds_only_what_the_public_index_has() -> None:
-    """A local version, such as torch's "+cpu", is in an index of its makers' alone."""
+    """Local versions, such as torch's "+cpu", are only in their makers' own index."""
     plain = read_lock(LOCKS, "cpu-plain")
     assert plain.profile == "cpu"
     assert "+" not in "".join(it.name for it in plain.files)

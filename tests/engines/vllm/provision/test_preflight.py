@@ -1,4 +1,4 @@
-"""What a computer has to have for vLLM, by values."""
+"""The requirements of vLLM, checked for made computers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def codes(findings: tuple[Finding, ...]) -> list[str]:
 
 
 def wrong(facts: SystemInfo) -> Finding:
-    """The one finding that is not well."""
+    """Return the only negative finding."""
     (found,) = [it for it in preflight(facts, "cuda", 0, ((3, 12),)) if not it.ok]
     assert found.what
     assert found.why

@@ -1,4 +1,4 @@
-"""The real build for processors, as `run.py test --vllm` has installed it by Hearth itself."""
+"""The real build for processors, which `run.py test --vllm` has installed with Hearth itself."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_it_holds_exactly_the_packages_of_the_lock(home: EngineHome, installed: 
 
 
 def test_it_starts_and_writes_only_where_it_is_told(installed: Installed, tmp_path: Path) -> None:
-    """Its home and its caches are folders of the test; whatever else is written shows."""
+    """Its home and its caches are folders of the test, so that other written files show."""
     environment = quiet(installed.folder, tmp_path / "caches", os.environ)
     environment |= {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}
     for name in ("home", "tmp"):

@@ -1,4 +1,4 @@
-"""What is looked up: on this computer, and of a driver as NVIDIA's library answers."""
+"""Facts about the system: on this computer, and from a driver with NVIDIA's library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engines.vllm.provision.system_info import examine, glibc, machine, nvidia
 
 
 class Broken(Exception):
-    """As NVML raises it."""
+    """An error as NVML raises it."""
 
 
 def nvml(**other: Any) -> Any:

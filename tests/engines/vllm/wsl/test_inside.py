@@ -1,4 +1,4 @@
-"""Hearth's hands in the Linux of a Windows, as a process of their own."""
+"""The process that acts for Hearth in the Linux of a Windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="they work on a 
 
 
 def hands(home: Path, before: str = "") -> subprocess.Popen[bytes]:
-    """before: code that runs first."""
+    """Start the process.
+
+    Args:
+        home: Its home folder.
+        before: Code that runs first.
+    """
     code = f"import sys; sys.argv[1:] = ['serve']\n{before}\nraise SystemExit(inside.main())"
     words = [sys.executable, "-c", f"from engines.vllm.wsl import inside; {code}"]
     return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What wsl.exe says, as Windows has been seen to write it, and what follows from it."""
+"""The output of wsl.exe, as seen on Windows, and its meaning."""
 
 from __future__ import annotations
 

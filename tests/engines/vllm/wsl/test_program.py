@@ -1,4 +1,4 @@
-"""What a Windows has, by a stand-in for wsl.exe whose Linux is this one."""
+"""The facts about a Windows, from a stand-in for wsl.exe whose Linux is this one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A real vLLM in the Linux of a Windows, with MTP: it answers, and goes with wsl.exe.
+"""A real vLLM in the Linux of a Windows, with MTP: it answers, and ends with wsl.exe.
 
-The build for processors that `run.py test --vllm` has installed, through a stand-in for wsl.exe.
+It is the build for processors that `run.py test --vllm` has installed, through a stand-in for
+wsl.exe.
 """
 
 from __future__ import annotations

@@ -7,18 +7,20 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.base.language import in_full, translated
 from app.kit.look.format import size
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.column_page import PartPage
+from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.pages.details.fit_card import FitCard
@@ -33,6 +35,7 @@ from app.models.library.presenters.model_page import FitVerdict, ModelPage, Remo
 from app.models.library.values.details import CheckedModel
 from app.models.library.values.editable import EditableMetadata
 from app.models.library.values.entry import ModelEntry
+from app.models.library.values.memory_use import Fits
 from engines.errors import Cancelled, UserError
 
 
@@ -97,7 +100,7 @@ class Title(QWidget):
         self._pencil.setFocus()
 
 
-class _Field(QLineEdit):
+class _Field(ComposedLine):
     """A line edit that Escape cancels.
 
     Signals:
@@ -133,7 +136,7 @@ class ModelActions(QWidget):
     """The buttons for one model.
 
     Signals:
-        action_requested: "use", "check", "reveal", "edit", "off_list" or "trash".
+        action_requested: "use", "find_smaller", "check", "reveal", "edit", "off_list" or "trash".
     """
 
     action_requested = Signal(str)
@@ -149,7 +152,12 @@ class ModelActions(QWidget):
         self._use.clicked.connect(lambda: self.action_requested.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
+        words = self.tr("Find a model that fits")
+        self._smaller = LabelledButton("box", words, "findSmaller", look="primary")
+        self._smaller.clicked.connect(lambda: self.action_requested.emit("find_smaller"))
+        self._smaller.hide()
         self._first = FlowRow(
+            self._smaller,
             self._use,
             self._in_use,
             self._button("check", self.tr("Check the file"), "check", "checkFile"),
@@ -175,6 +183,12 @@ class ModelActions(QWidget):
         """Show that the model is in use, or the button to use it."""
         self._use.setVisible(not in_use)
         self._in_use.setVisible(in_use)
+
+    def show_fits(self, fits: Fits) -> None:
+        """Offer another model first if this one is too big, and this one else."""
+        too_big = fits == "no"
+        self._smaller.setVisible(too_big)
+        self._use.set_look("" if too_big else "primary")
 
     def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
         button = LabelledButton(drawing, text, name)
@@ -253,9 +267,11 @@ class DetailsPage(PartPage):
         anyway: The id of a model to load even if it does not seem to fit.
         remove: The id of the model to remove, and whether to remove its file too.
         renamed: A model has a new name.
+        find_smaller: The user wants a model that fits this computer.
     """
 
     back = Signal()
+    find_smaller = Signal()
     use = Signal(str)
     anyway = Signal(str)
     remove = Signal(str, bool)
@@ -278,8 +294,7 @@ class DetailsPage(PartPage):
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
-        back = LabelledButton("back", self.tr("All models"), "backToModels", look="link")
-        back.clicked.connect(self.back)
+        back = BackLink(self.tr("All models"), "backToModels", self.back.emit)
         self.column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = QVBoxLayout()
         self._head.setSpacing(12)
@@ -367,6 +382,8 @@ class DetailsPage(PartPage):
         def judged(fitted: FitVerdict) -> None:
             if model == self._model:
                 self._fit.show_fitted(fitted)
+                if self._actions is not None:
+                    self._actions.show_fits(fitted.fits)
 
         def failed(error: UserError) -> None:
             if model == self._model:
@@ -382,6 +399,8 @@ class DetailsPage(PartPage):
         match action:
             case "use":
                 self.use.emit(entry.id)
+            case "find_smaller":
+                self.find_smaller.emit()
             case "check":
                 self._verify(entry.id)
             case "reveal":

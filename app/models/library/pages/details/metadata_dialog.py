@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
     QPushButton,
     QRadioButton,
@@ -18,6 +17,7 @@ from app.base.language import in_full, translated
 from app.kit.look.format import size
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.composing import ComposedLine, commit_composed
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.fields import SpinBox
 from app.kit.widgets.label import Label
@@ -76,7 +76,7 @@ class TemplateEdit(QWidget):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the text differs from the template in the file."""
+        """True if the text differs from the template in the file."""
         return self.text() != self._before
 
     def show_sample(self, prompt: str) -> None:
@@ -139,7 +139,7 @@ class TargetChoice(QWidget):
 
     @property
     def is_copy(self) -> bool:
-        """Whether a copy is written rather than the file itself."""
+        """True if a copy is written, not the file itself."""
         return self._copy.isChecked()
 
     def _update(self) -> None:
@@ -176,7 +176,7 @@ class MetadataDialog(Dialog):
         self._service = service
         self._notifier = notifier
         self._now = now
-        self._name = QLineEdit(now.name)
+        self._name = ComposedLine(now.name)
         self._name.setObjectName("metadataName")
         self._context = SpinBox()
         self._context.setObjectName("metadataContext")
@@ -243,7 +243,7 @@ class MetadataDialog(Dialog):
     def _update(self) -> None:
         """Enable *Save* if something changed."""
         changed = (
-            self._name.text() != self._now.name
+            self._name.whole_text != self._now.name
             or self._context.value() != self._now.context
             or self._template.is_changed
         )
@@ -255,6 +255,7 @@ class MetadataDialog(Dialog):
         )
 
     def _confirm_and_write(self) -> None:
+        commit_composed()
         if self._target.is_copy:
             self._write()
             return

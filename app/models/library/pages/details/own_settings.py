@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.base.language import translated
 from app.kit.look.theme import GRID
+from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import keep_room
 from app.kit.widgets.panel import Panel
 from app.settings.pages.setting_row import EditorMaker, SettingRow
 from app.settings.values.field import SettingField
@@ -53,16 +55,19 @@ class OwnSetting(QWidget):
         self._column.setSpacing(2)
         self._row = self._make_row(general)
         self._column.addWidget(self._row)
-        right = Qt.AlignmentFlag.AlignRight
         self._as_settings = Label(self.tr("As in the settings"), "small", name=f"general-{name}")
-        self._column.addWidget(self._as_settings, 0, right)
         title = translated(field.title or name)
         self._reset = LabelledButton(
             "again", self.tr("As in the settings"), f"reset-{name}", look="link"
         )
         self._reset.setAccessibleName(self.tr("{title}: as in the settings").format(title=title))
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
-        self._column.addWidget(self._reset, 0, right)
+        keep_room(self._reset)
+        below = QHBoxLayout()
+        below.addStretch(1)
+        below.addWidget(self._as_settings)
+        below.addWidget(self._reset)
+        self._column.addLayout(below)
         self._mark()
 
     def show_own(self, value: object | None) -> None:
@@ -120,7 +125,8 @@ class OwnSettings(Panel):
             "card", "ownSettings", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent
         )
         self.box.addWidget(Label(self.tr("Settings for this model"), "group"))
-        self._summary = Label("", "muted", name="ownSummary", wrap=True)
+        # One line, whatever it names: the settings below do not move when one is changed.
+        self._summary = ElidedLabel("", "muted", "ownSummary")
         self.box.addWidget(self._summary)
         self._editors = editors
         self._rows: dict[str, OwnSetting] = {}

@@ -32,6 +32,7 @@ from app.models.library.pages.model_words import order_word
 from app.models.library.pages.mtp_card import MtpCard
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.same_answer import SameAnswer
+from app.models.library.values.entry import ModelEntry
 from app.models.library.values.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.models.pages.computer_card import ComputerCard
 from engines.errors import UserError
@@ -71,6 +72,7 @@ class DiskCard(Panel):
             "diskBar",
             self.tr("Disk use of the models"),
             limited(parts, self.tr("{count} others")),
+            whole=overview.total + overview.free,
         )
         self.box.addWidget(self._bar)
         self.show()
@@ -128,7 +130,8 @@ class ListPage(PartPage):
         self._overview: Overview | None = None
         self._facts: dict[str, ListedFacts] = {}
         self._current = ""
-        self._drop = drop_hint("dropHint", "download", self.tr("Drop the model file to add it."))
+        words = self.tr("Drop model files here, or a folder of them.")
+        self._drop = drop_hint("dropHint", "download", words)
         self.column.addWidget(self._drop)
         self.copy_card = CopyCard()
         self.column.addWidget(self.copy_card)
@@ -158,6 +161,10 @@ class ListPage(PartPage):
         if current != self._current:
             self._current = current
             self._build()
+
+    def show_fits(self, entries: Sequence[ModelEntry]) -> None:
+        """Show which of these models fit into memory."""
+        self._rows.show_fits({entry.id: entry.fits for entry in entries})
 
     def show_overview(self, overview: Overview) -> None:
         """Show the models, if anything about them has changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent
@@ -22,6 +22,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
+from app.models.discover.pages.fit_badge import FitBadge
 from app.models.library.pages.model_words import (
     mtp_sentence,
     source_sentence,
@@ -30,6 +31,7 @@ from app.models.library.pages.model_words import (
 )
 from app.models.library.pages.names import mtp_tip, name_of
 from app.models.library.values.entry import ModelEntry
+from app.models.library.values.memory_use import Fits
 from app.models.library.values.overview import ListedFacts
 
 
@@ -94,7 +96,10 @@ class ModelRow(Panel):
         texts = QVBoxLayout()
         texts.setSpacing(5)
         texts.addWidget(ElidedLabel(name_of(entry), "strong", "modelName"))
-        texts.addWidget(self._chips(entry))
+        self._fits: Fits | Literal[""] = ""
+        self._badge: FitBadge | None = None
+        self._facts_row = self._chips(entry)
+        texts.addWidget(self._facts_row)
         self.box.addLayout(texts, 1)
         amount = Label(size(bytes_used), name="modelSize")
         amount.setMinimumWidth(_SIZE_WIDTH)
@@ -128,6 +133,19 @@ class ModelRow(Panel):
         self._problem.setVisible(bool(facts.problem))
         self._problem.setToolTip(translated(facts.problem))
         self._used.setVisible(not facts.problem)
+
+    def show_fits(self, fits: Fits | Literal[""]) -> None:
+        """Show whether the model fits into memory; "" shows nothing yet."""
+        if fits == self._fits:
+            return
+        self._fits = fits
+        old_badge, self._badge = self._badge, FitBadge(fits) if fits else None
+        if old_badge is not None:
+            self._facts_row.remove(old_badge)
+            old_badge.deleteLater()
+        if self._badge is not None:
+            self._facts_row.add(self._badge)
+            self._badge.show()
 
     def focus(self) -> None:
         """Move the keyboard focus to the button that opens the model's page."""
@@ -192,6 +210,7 @@ class ModelRows(QWidget):
         self._after = after
         self._all: Sequence[RowContent] = ()
         self._facts: Mapping[str, ListedFacts] = {}
+        self._fits: Mapping[str, Fits | Literal[""]] = {}
         self._rows = KeyedColumn(lambda it: it.entry.id, self._make_row)
         self._row_limit = PORTION
         column = QVBoxLayout(self)
@@ -224,6 +243,12 @@ class ModelRows(QWidget):
         """Show the facts from a model's file if its row exists."""
         if facts.id in self._rows.rows:
             self._rows.rows[facts.id].show_facts(facts)
+
+    def show_fits(self, fits: Mapping[str, Fits | Literal[""]]) -> None:
+        """Show which models fit into memory, by their ids."""
+        self._fits = fits
+        for model, row in self._rows.rows.items():
+            row.show_fits(fits.get(model, ""))
 
     def focus_row(self, model: str) -> None:
         """Move the keyboard focus to the row of a model, given by its id, if it exists."""
@@ -261,6 +286,7 @@ class ModelRows(QWidget):
         row = ModelRow(content.entry, content.bytes_used, content.in_use)
         if content.entry.id in self._facts:
             row.show_facts(self._facts[content.entry.id])
+        row.show_fits(self._fits.get(content.entry.id, ""))
         row.use.connect(self.use)
         row.opened.connect(self.opened)
         return row

@@ -22,8 +22,10 @@ from app.models.library.services.places.hashing import (
     write_hashed,
 )
 from engines.cancel import CancelToken
+from engines.disk import free_bytes
 from engines.private import replace_file
 from engines.sentences import N_
+from engines.text import amount
 
 SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
@@ -56,7 +58,8 @@ def copy_model(
     """
     _sweep(own)
     sizes = _sizes(files)
-    _require_disk_space(sum(sizes), own)
+    do = N_("Free some space, or add the file without copying it.")
+    require_disk_space(sum(sizes), own, do)
     share = Share(2 * sum(sizes), progress)
     folder = new_folder(own, name)
     try:
@@ -105,18 +108,32 @@ def _sizes(files: tuple[Path, ...]) -> list[int]:
     return sizes
 
 
-def _require_disk_space(needed: int, own: Path) -> None:
-    free = shutil.disk_usage(own).free
+def require_disk_space(
+    needed: int, folder: Path, do: str = N_("Free some space, then try again.")
+) -> None:
+    """Refuse to write files that leave too little space on the disk.
+
+    Args:
+        needed: Their size in bytes.
+        folder: The folder that they go to.
+        do: The advice if there is too little space.
+
+    Raises:
+        DiskFull: There is too little space.
+    """
+    free = free_bytes(folder)
     if free < needed + SPARE:
         raise DiskFull(
-            N_("There is no room for a copy."),
+            N_("There is not enough room on the disk."),
             N_(
-                "It takes {needed} GB, and {free} GB are free where {folder} is.",
-                needed=f"{needed / 1000000000.0:.1f}",
-                free=f"{free / 1000000000.0:.1f}",
-                folder=own,
+                "{needed} are needed; {free} are free where {folder} is, and {spare} of them are "
+                "kept free.",
+                needed=amount(needed),
+                free=amount(free),
+                folder=folder,
+                spare=amount(SPARE),
             ),
-            N_("Free some space, or add the file without copying it."),
+            do,
         )
 
 

@@ -8,6 +8,7 @@ from app.chats.history.values.conversation import StoredMessage
 from engines.types import (
     Done,
     MtpReport,
+    PromptProgress,
     PromptReady,
     ReasoningDelta,
     TextDelta,
@@ -39,6 +40,11 @@ def test_neighbours_are_joined_in_their_order() -> None:
         ReasoningDelta("e"),
         report(1),
     ]
+
+
+def test_of_the_progress_of_reading_only_the_last_is_kept() -> None:
+    events: list[AnswerEvent] = [PromptProgress(1, 9), PromptProgress(5, 9), TextDelta("a")]
+    assert joined(events) == [PromptProgress(5, 9), TextDelta("a")]
 
 
 def test_of_the_reports_the_last_is_left_and_an_end_stays_the_end() -> None:

@@ -10,9 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip
 
 from app.chats.citations.pages.card import CitationCard
+from app.chats.citations.pages.passage_card import PassageCard
 from app.chats.transcript.pages.quoting import plain_text, selected_markdown
 from app.documents.citations.values import Citation
-from app.documents.values.documents import AttachedFile
+from app.documents.values.documents import AttachedFile, PromptSource
 from app.kit.text.markdown_view import MarkdownView
 from tests.support.attached import attached
 from tests.support.chat_messages import act
@@ -109,6 +110,28 @@ def test_an_answer_in_a_chat_without_files_has_no_marks(ui: Ui) -> None:
 def test_an_answer_about_files_without_quotes_says_so(ui: Ui) -> None:
     begin(ui, LEASE)
     assert ui.find(QLabel, "noQuotes").text() == "No quote to check"
+
+
+def test_the_passages_that_the_model_was_given_open_at_their_places(ui: Ui) -> None:
+    """Also under an answer that quotes nothing, where a reader has most reason to look."""
+    sha256 = LEASE.document.sha256
+    question, answer = ui.app.chats.ask(None, "What is the deposit?", files=[LEASE])
+    given = (PromptSource("file", LEASE.name, sha256, 2, 4, 36), PromptSource("file", "x", sha256))
+    ended = replace(answer, text="1,250.50 euros.", state="complete", sources=given)
+    ui.app.chats.save_answer(ended)
+    ui.page.open_chat(question.chat_id)
+    button = ui.find(QAbstractButton, "showPassages")
+    assert button.text() == "2 passages given"
+    ui.click("showPassages")
+    card = ui.find(PassageCard)
+    row = ui.find(QAbstractButton, "passage1")
+    assert row.accessibleName() == "lease.pdf, page 2. deposit is 1,250.50 euros. A wel"
+    QTest.keyClick(card.focusWidget(), Qt.Key.Key_Space)
+    viewer = ui.page.viewer
+    ui.qtbot.waitUntil(lambda: "deposit" in viewer.text.toPlainText())
+    (marked,) = viewer.text.extraSelections()
+    assert marked.cursor.selectedText().startswith("deposit is 1,250.50")
+    viewer.close()
 
 
 def test_sentences_without_a_quote_are_marked_when_they_are_wanted(ui: Ui) -> None:

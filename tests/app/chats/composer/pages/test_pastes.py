@@ -50,6 +50,14 @@ def test_one_long_line_is_a_chip_and_can_be_sent_alone(ui: Ui) -> None:
     assert ui.engine.requests[-1].messages[-1].text == ("word " * 500).strip()
 
 
+def test_a_text_that_is_too_large_for_a_message_becomes_a_file(ui: Ui) -> None:
+    """Its passages are then found in it, and nothing lays it out as a whole."""
+    paste(ui, "A word about rent. " * 6_000)
+    ui.qtbot.waitUntil(lambda: [it.name for it in ui.page.files.attachments] == ["Pasted text.txt"])
+    assert ui.edit.toPlainText() == ""
+    assert chips(ui) == []
+
+
 def test_a_chip_unfolds_into_the_message(ui: Ui) -> None:
     ui.type("Look:")
     paste(ui, LONG)

@@ -104,7 +104,7 @@ def test_files_of_office_programs_are_documents_and_no_chats_to_import(
     torn = tmp_path / "torn.docx"
     torn.write_bytes(letter.read_bytes()[:300])
     drop(ui.window, files(torn))
-    assert "torn.docx" in ui.find(ProblemCard).accessibleName()
+    ui.qtbot.waitUntil(lambda: ui.page.composer.attached.refused == 1)
     assert not ui.has("importDialog")
 
 
@@ -217,22 +217,46 @@ def test_a_file_in_which_nothing_matches_says_that_its_beginning_went_in(
     assert ui.find(QLabel, "toldFiles").text() == told
 
 
-def test_what_cannot_be_read_says_so_and_holds_the_message_back(ui: Ui, tmp_path: Path) -> None:
-    path = tmp_path / "a.bin"
-    path.write_bytes(b"\0\xff" * 100)
-    drop(ui.window, files(path))
-    card = ui.find(ProblemCard)
-    assert card.accessibleName().startswith("a.bin cannot be read.")
-    ui.ask("What is it?", wait=False)
-    assert ui.edit.toPlainText() == "What is it?"
-    assert ui.engine.requests == []
-    button = ui.find(QAbstractButton, "removeFailed")
-    assert button.hasFocus()
-    ui.press("Space", button)
-    assert not ui.has("removeFailed")
+def test_what_cannot_be_read_says_so_and_the_message_goes_without_it(
+    ui: Ui, plan: Path, tmp_path: Path
+) -> None:
+    """Small red chips behind the good one, with one line for all; nothing is sent silently."""
+    bad = [tmp_path / f"{name}.bin" for name in "abcd"]
+    for path in bad:
+        path.write_bytes(b"\0\xff" * 100)
+    weights = tmp_path / "w.safetensors"
+    weights.write_bytes(b"\x02\0\0\0\0\0\0\0{}")
+    strip, wait = ui.page.composer.attached, ui.qtbot.waitUntil
+    drop(ui.window, files(*bad[:3], weights))
+    wait(lambda: strip.refused == 4)
+    send, line = ui.find(QAbstractButton, "send"), ui.find(QLabel, "refusedFiles")
+    assert not send.isEnabled()
+    assert line.text() == "Nothing can be sent yet. A click on a red file shows why."
     ui.press("Return", ui.edit)
-    ui.wait_for_answer()
-    assert ui.texts[0] == "What is it?"
+    reason = ui.find(ProblemCard)
+    assert reason.accessibleName().startswith("a.bin cannot be read.")
+    ui.click("removeFailed")
+    assert not ui.has("refusedReason")
+    assert strip.refused == 3
+    chip = next(it for it in strip.findChildren(FileChip) if it.name == "w.safetensors")
+    face = chip.findChild(QAbstractButton, "refusedFile")
+    assert face is not None
+    for words in (face.toolTip(), face.accessibleName()):
+        assert "It is a file of a model, not a document." in words
+        assert "PDF" not in words
+    chip.focus()
+    ui.press("Delete")
+    drop(ui.window, files(plan))
+    wait(lambda: "plan.txt" in chips(ui) and not strip.is_reading)
+    good = next(it for it in strip.findChildren(FileChip) if it.name == "plan.txt")
+    assert good.visibleRegion().boundingRect().height() == good.height()
+    assert send.accessibleName() == "Send without 2 files"
+    assert line.text() == "2 files cannot be sent; the message goes without them."
+    ui.ask("What is it?")
+    assert "The oven takes 250 degrees." in ui.engine.requests[-1].messages[-1].text
+    assert [it.name for it in sent_chips(ui)] == ["plan.txt"]
+    assert chips(ui) == {}
+    assert not ui.has("refusedFiles")
 
 
 def test_a_message_of_files_alone_is_sent(ui: Ui, plan: Path) -> None:

@@ -91,6 +91,24 @@ def test_all_messages_are_looked_through_not_only_the_live_ones(long_chat: Ui) -
     assert live(long_chat) <= MOST
 
 
+def test_no_hit_is_called_number_0_while_they_are_counted(long_chat: Ui) -> None:
+    """In a chat of thousands of messages this takes seconds, and Enter need not wait for it."""
+    long_chat.press("Ctrl+F")
+    field, label = long_chat.find(QLineEdit, "findWords"), long_chat.find(QLabel, "findCount")
+    seen: set[str] = set()
+
+    def is_counted() -> bool:
+        seen.add(label.text())
+        if label.text().startswith("Found: "):
+            long_chat.press("Return", field)
+        return label.text() == "1 of 31"
+
+    QTest.keyClicks(field, "comet")
+    long_chat.qtbot.waitUntil(is_counted)
+    assert not any(words.startswith("0 ") for words in seen)
+    assert "comet" in marked(long_chat, "m1")
+
+
 def test_one_goes_round_in_both_directions(long_chat: Ui) -> None:
     field = find(long_chat, "comet", "1 of 31")
     long_chat.press("Shift+Return", field)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QSpinBox
 
+from app.base.language import translated
 from app.chats.transcript.pages.again_dialog import AgainDialog
 from app.chats.transcript.pages.answer_facts_card import AnswerFactsCard
 from app.models.library.pages.model_picker import ModelPicker
@@ -56,7 +57,7 @@ def test_a_selection_inside_code_is_quoted_as_code(ui: Ui) -> None:
     cursor.setPosition(start)
     cursor.setPosition(start + 5, QTextCursor.MoveMode.KeepAnchor)
     shown.setTextCursor(cursor)
-    ui.press("Ctrl+Shift+Q", shown)
+    ui.press("Ctrl+Shift+9", shown)
     assert ui.edit.toPlainText() == "> ```python\n> y = 2\n> ```\n\n"
 
 
@@ -77,6 +78,17 @@ def test_the_facts_of_an_answer_are_there_on_demand(ui: Ui) -> None:
     ui.click("copyFacts")
     assert "Seed: 7" in QGuiApplication.clipboard().text()
     ui.qtbot.waitUntil(lambda: not ui.has("factsCard"))
+
+
+def test_a_german_window_names_the_guide_in_german(german: None, ui: Ui) -> None:
+    ui.ask("Hi", wait=False)
+    name = translated("Starter guide")
+    assert name != "Starter guide"
+    facts = ui.find(QLabel, "answerFacts")
+    assert facts.text().startswith(name)
+    assert facts.toolTip().startswith(name)
+    ui.press("Ctrl+I")
+    assert name in ui.find(AnswerFactsCard).accessibleDescription()
 
 
 def test_guessed_figures_are_shown_as_such_and_without_a_speed(ui: Ui) -> None:

@@ -333,7 +333,7 @@ def test_an_assistant_brings_its_collections_which_a_chat_may_leave(ui: Ui, fold
     ui.press("Ctrl+N")
     ui.presenters.chat_settings.set_assistant(None, clerk.id)
     assert ui.has("collectionsChip")
-    ui.press("Ctrl+Shift+E")
+    ui.press("Ctrl+T")
     assert ui.find(Label, "source-collections").text() == "Set by the assistant"
     ui.click(f"chatDocuments-{collection}")
     ui.qtbot.waitUntil(lambda: not ui.has("collectionsChip"))

@@ -126,7 +126,7 @@ def test_the_sum_counts_the_drafter_where_it_helps_and_no_projector() -> None:
     twelve = of(with_card(12, 360, ())).default
     assert twelve
     assert twelve.parts.drafter > 0
-    assert twelve.mtp.startswith("Automatic: ")
+    assert twelve.mtp.startswith("Automatic. ")
     assert not twelve.parts.projector
     assert twelve.disk_bytes > twelve.parts.weights
     laptop = next(of(machine).default for machine in MACHINES if machine.name == "8 GB laptop")
@@ -139,7 +139,7 @@ def test_mtp_is_off_where_a_model_is_split() -> None:
     assert smarter
     assert smarter.device == "graphics card and processor"
     assert smarter.parts.drafter == 0
-    assert smarter.mtp.startswith("Off: with a part")
+    assert smarter.mtp.startswith("Off. With a part")
 
 
 def test_a_card_that_tells_nothing_has_a_lower_bound_only() -> None:
@@ -279,7 +279,7 @@ def test_a_head_in_a_file_of_its_own_is_counted_where_the_model_lacks_it() -> No
     assert size.drafter_of(found[True].variant) is None
     assert size.drafter_of(found[False].variant) is size.drafter
     assert 0 < found[True].parts.drafter < head < found[False].parts.drafter
-    assert mtp_sentence(found[False]).startswith("Automatic: ")
+    assert mtp_sentence(found[False]).startswith("Automatic. ")
 
 
 def test_a_head_in_a_file_of_its_own_is_downloaded_with_the_model_and_counted() -> None:

@@ -46,7 +46,7 @@ def make(tmp_path: Path, database: Database, gate: Gate) -> Iterator[MakeQueue]:
     made: list[DownloadQueue] = []
 
     def make(pace: DownloadLimits | None = None) -> DownloadQueue:
-        terms = Terms(Limiter(), QUICK, connect_s=1.0, stall_s=60.0)
+        terms = Terms(Limiter(), QUICK, connect_s=60.0, stall_s=60.0)
         fetcher = Fetcher(gate, tmp_path / "hub", lambda: None, terms)
         now = pace or DownloadLimits(patience=QUICK)
         queue = DownloadQueue(DownloadStore(database), lambda: fetcher, lambda: now)

@@ -265,7 +265,7 @@ def test_a_scratch_chat_stays_here_until_a_server_is_chosen_in_it(gateway: Ui) -
 
 
 def test_the_box_of_the_chat_settings_opens_the_same_list(gateway: Ui) -> None:
-    gateway.press("Ctrl+Shift+E")
+    gateway.press("Ctrl+T")
     box = gateway.find(QComboBox, "chatModel")
     box.setFocus()
     gateway.press("Space", box)

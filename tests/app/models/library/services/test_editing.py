@@ -15,8 +15,8 @@ import pytest
 
 from app.base.errors import DiskFull, ModelDiffers, ModelNotOurs, ModelNotRead
 from app.base.shipped import STARTER
-from app.models.library.services import editing
 from app.models.library.services.editing import MetadataEditor, sample_prompt
+from app.models.library.services.places import copying
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, MetadataRefused, TemplateFailed
@@ -277,7 +277,7 @@ class TestNothingIsLeftBehind:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 << 20))
-        monkeypatch.setattr(editing, "SPARE", 300 << 20)
+        monkeypatch.setattr(copying, "SPARE", 300 << 20)
         self.both(here, editor, model, DiskFull)
         assert model.path.read_bytes() == STARTER.read_bytes()
 

@@ -14,10 +14,11 @@ from app.base.shipped import STARTER, STARTER_DRAFTER
 from app.models.library.services.fitting import Fitting, projector_file
 from app.models.library.store.load_records import LoadStore
 from app.models.library.values.entry import STARTER as STARTER_ID
+from app.models.library.values.entry import ModelEntry
 from app.runtime.services.loaders import LlamaLoader
 from app.runtime.services.runtime import Runtime
 from engines.cancel import CancelToken
-from engines.errors import NotEnoughMemory
+from engines.errors import ModelNotFound, NotEnoughMemory
 from engines.hardware import Hardware, detect
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
@@ -99,6 +100,28 @@ def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufH
     without = fitting(loads, between, asked=False).report(STARTER, header, load_options)
     assert without.plan.context < with_it.plan.context == header.context_max
     assert with_it.fit.verdict == "tight"
+
+
+@pytest.mark.parametrize("available", [3 * GB, 700_000_000, 400_000_000, 300_000_000, GB // 50])
+def test_a_list_says_the_same_as_the_page_of_the_model(
+    loads: LoadStore, header: GgufHeader, available: int
+) -> None:
+    """Without the library, and without even the header where the size decides."""
+    entry = ModelEntry("m", "m", STARTER, size_bytes=STARTER.stat().st_size)
+    judge = fitting(loads, available, asked=False)
+    listed = judge.listed(entry, LoadOptions(), computer(available))
+    assert listed == judge.report(STARTER, header, LoadOptions()).fit.verdict
+
+
+def test_a_list_reads_a_header_only_where_the_size_leaves_it_open(loads: LoadStore) -> None:
+    judge = fitting(loads, asked=False)
+    gone = ModelEntry("m", "m", Path("gone.gguf"), size_bytes=3 * GB)
+    assert judge.listed(gone, LoadOptions(), computer(16 * GB)) == "fits"
+    assert judge.listed(gone, LoadOptions(), computer(2 * GB)) == "no"
+    with pytest.raises(ModelNotFound):
+        judge.listed(gone, LoadOptions(), computer(5 * GB))
+    with pytest.raises(ModelNotFound):  # a long context can take any amount
+        judge.listed(gone, LoadOptions(context=100_000), computer(16 * GB))
 
 
 def test_what_does_not_fit_says_nothing_of_drafting(loads: LoadStore, header: GgufHeader) -> None:
@@ -193,6 +216,11 @@ class TestRealLoads:
         # The report's answer was remembered, so nothing is asked again here.
         assert (last.exact, last.real_bytes) == (True, loaded.buffers.total)
         assert abs(last.error) <= 0.005
+        # For another model it counts as free, as loading that begins by unloading this one.
+        used = computer(4 * GB)
+        own = loaded.buffers.own
+        freed = runtime.emptied(used).memory.available_bytes - used.memory.available_bytes
+        assert freed == own.total - own.mapped > 0
 
     def test_load_anyway_really_loads(
         self, services: Services, engine: LlamaCppEngine, loads: LoadStore

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from app.kit.widgets.toast import Toast
 from app.settings.pages.settings_dialog import SettingsDialog
-from app.window.desktop.pages.drops import Drops
 from app.window.pages.actions import commands
+from tests.engines.gguf_files import write_llama
+from tests.support.made_documents import archive
 from tests.support.window import Ui
 
 
@@ -37,26 +38,42 @@ def toast(ui: Ui) -> str:
     return ui.find(QWidget, "toast").accessibleName()
 
 
+def zoomed(ui: Ui, percent: int) -> None:
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.zoom == percent)
+
+
 def test_keys_zoom_in_steps_within_limits(ui: Ui) -> None:
     ui.press("Ctrl++")
-    assert ui.presenters.settings.current.zoom == 110
+    zoomed(ui, 110)
     ui.press("Ctrl+0")
-    assert ui.presenters.settings.current.zoom == 100
+    zoomed(ui, 100)
     ui.press("Ctrl+-")
-    assert ui.presenters.settings.current.zoom == 90
+    zoomed(ui, 90)
     ui.presenters.settings.set("zoom", 65)
     ui.press("Ctrl+-")
     ui.press("Ctrl+-")
-    assert ui.presenters.settings.current.zoom == 60
+    zoomed(ui, 60)
     ui.presenters.settings.set("zoom", 195)
     ui.press("Ctrl+=")
     ui.press("Ctrl+=")
-    assert ui.presenters.settings.current.zoom == 200
+    zoomed(ui, 200)
+
+
+def test_keys_that_wait_are_taken_together(ui: Ui) -> None:
+    """A step takes up to two seconds in a long chat, and a held key sends thirty in one."""
+    drawn: list[int] = []
+    ui.presenters.settings.changed.connect(lambda settings: drawn.append(settings.zoom))
+    for _ in range(7):
+        ui.window.desktop.zoom_by(1)
+    ui.window.desktop.zoom_by(-1)
+    zoomed(ui, 160)
+    assert drawn == [160]
 
 
 def test_the_zoom_is_told_in_one_place(ui: Ui) -> None:
     for _ in range(3):
         ui.press("Ctrl++")
+    zoomed(ui, 130)
     shown = [toast for toast in ui.window.findChildren(Toast) if toast.isVisible()]
     assert [toast.accessibleName() for toast in shown] == ["130 %"]
 
@@ -90,33 +107,102 @@ def test_a_model_is_added(ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ui.click("addNothing")
 
 
-def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
-    taken: list[Path] = []
-
-    def take(path: Path) -> bool:
-        taken.append(path)
-        return True
-
-    path = tmp_path / "chat.json"
-    path.write_text("{}")
-    drops = Drops(ui.window, [], take)
-    attached: list[list[Path]] = []
-    drops.files.connect(attached.append)
-    drops.take_files([path])
-    assert (taken, attached) == ([path], [])
+def drag(ui: Ui, kind: QEvent.Type, mime: QMimeData) -> None:
+    """Drag something into the window, or out of it again."""
+    if kind is QEvent.Type.DragLeave:
+        QApplication.sendEvent(ui.window, QDragLeaveEvent())
+        return
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    at = ui.window.rect().center()
+    QApplication.sendEvent(ui.window, QDragEnterEvent(at, copy, mime, left, none))
 
 
-@pytest.mark.parametrize("name", ["m.gguf", "M.GGUF", "m.gguf.part1of2", "m.gguf.001"])
-def test_a_piece_of_a_model_that_is_dropped_is_no_attachment(
-    ui: Ui, tmp_path: Path, name: str
+def test_the_chat_and_the_models_show_where_files_may_be_dropped(ui: Ui, tmp_path: Path) -> None:
+    """Even text shows nothing: it is dropped where the cursor is."""
+    words = QMimeData()
+    words.setText("milk")
+    drag(ui, QEvent.Type.DragEnter, words)
+    assert not ui.has("chatDropHint")
+    drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"))
+    assert ui.has("chatDropHint")
+    drag(ui, QEvent.Type.DragLeave, files())
+    ui.qtbot.waitUntil(lambda: not ui.has("chatDropHint"))
+    ui.press("Ctrl+M")
+    drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"))
+    assert ui.has("dropHint")
+    drag(ui, QEvent.Type.DragLeave, files())
+    ui.qtbot.waitUntil(lambda: not ui.has("dropHint"))
+
+
+def wait_for_toast(ui: Ui, words: str) -> None:
+    ui.qtbot.waitUntil(
+        lambda: any(
+            words in shown.accessibleName()
+            for shown in ui.window.findChildren(Toast)
+            if shown.isVisible()
+        )
+    )
+
+
+def test_on_the_models_files_are_models(ui: Ui, tmp_path: Path) -> None:
+    """A folder of them is listed, and no other file is guessed to be chats or a document."""
+    folder = tmp_path / "my models"
+    folder.mkdir()
+    write_llama(folder / "first.gguf")
+    weights = tmp_path / "w.safetensors"
+    weights.write_bytes(b"\x02\0\0\0\0\0\0\0{}")
+    text = tmp_path / "text.gguf"
+    text.write_text("no model")
+    (tmp_path / "notes.txt").write_text("milk")
+    ui.press("Ctrl+M")
+    drop(ui, files(folder))
+    wait_for_toast(ui, "The models in my models are listed now.")
+    assert ui.presenters.settings.current.model_folders == str(folder)
+    ui.qtbot.waitUntil(lambda: ui.has("model-first"))
+    ui.press("Ctrl+Z")
+    assert ui.presenters.settings.current.model_folders == ""
+    drop(ui, files(weights))
+    wait_for_toast(ui, "It is a safetensors file: one part of a model")
+    drop(ui, files(text))
+    wait_for_toast(ui, "“text.gguf” is not a model. It is a text file. Its name says GGUF")
+    drop(ui, files(tmp_path / "notes.txt"))
+    wait_for_toast(ui, "“notes.txt” was not added. This page takes models")
+    assert not ui.has("messageDialog")
+    assert not ui.has("importDialog")
+
+
+def test_four_bad_files_give_one_message(ui: Ui, tmp_path: Path) -> None:
+    ui.press("Ctrl+M")
+    ui.presenters.settings.set("adding", "link")
+    named, torn = [tmp_path / f"named{it}.gguf" for it in "ab"], tmp_path / "torn.gguf"
+    for path in named:
+        path.write_text("no model")
+    torn.write_bytes(b"GGUF\3\0\0\0")
+    (tmp_path / "notes.txt").write_text("milk")
+    drop(ui, files(*named, torn, tmp_path / "notes.txt"))
+    wait_for_toast(ui, "4 files were not added.")
+    ui.settle()
+    assert len([it for it in ui.window.findChildren(Toast) if it.isVisible()]) == 1
+
+
+def test_on_the_list_of_chats_files_are_chats(ui: Ui, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("milk")
+    drop(ui, files(tmp_path / "notes.txt"), ui.chats.viewport())
+    ui.qtbot.waitUntil(lambda: ui.has("importDialog"))
+
+
+def test_on_a_chat_a_file_is_an_attachment_and_a_folder_a_collection(
+    ui: Ui, tmp_path: Path
 ) -> None:
-    path = tmp_path / name
-    path.write_bytes(b"GGUF")
-    drops = Drops(ui.window, [], lambda _: False)
-    models: list[list[Path]] = []
-    drops.models.connect(models.append)
-    drops.take_files([path])
-    assert models == [[path]]
+    (tmp_path / "reports").mkdir()
+    archive(tmp_path / "photos.zip", {"a.txt": "a"})
+    drop(ui, files(tmp_path / "photos.zip"))
+    ui.qtbot.waitUntil(lambda: ui.page.composer.attached.refused == 1)
+    assert not ui.has("importDialog")
+    drop(ui, files(tmp_path / "reports"))
+    ui.qtbot.waitUntil(lambda: ui.has("collectionDialog"))
+    assert ui.has("documentsPage")
 
 
 def test_an_app_that_becomes_the_active_one_shows_a_window_that_was_closed_into_the_tray(

@@ -8,12 +8,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from app.window.desktop.pages.keys import refusal, with_keys
 from app.window.desktop.pages.shortcut_row import KeyButton
 from app.window.pages.actions import commands
 from app.window.pages.shortcuts_dialog import ShortcutsDialog
+from app.window.scratch.pages.scratch_window import ScratchWindow
+from tests.support.reserved_keys import RESERVED
 from tests.support.window import Ui
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -127,6 +129,54 @@ def test_keys_that_were_given_up_are_free() -> None:
 def test_the_usual_keys_are_no_change() -> None:
     assert with_keys({"new_chat": "Ctrl+U"}, "new_chat", "Ctrl+N") == {}
     assert with_keys({}, "new_chat", "") == {"new_chat": ""}
+
+
+def test_no_command_takes_a_key_of_a_system_or_an_input_method(ui: Ui) -> None:
+    """Such a key does two things at once, or never comes to Hearth."""
+    owners = {QKeySequence(key): owner for owner, keys in RESERVED.items() for key in keys}
+    assert all(not key.isEmpty() for key in owners)
+    ui.press("Ctrl+Shift+N")
+    windows: list[QWidget] = [ui.window, ui.find(ScratchWindow)]
+    actions = [action for window in windows for action in window.findChildren(QAction)]
+    taken = {
+        (action.objectName(), keys.toString(), owners[keys])
+        for action in actions
+        for keys in action.shortcuts()
+        if keys in owners
+    }
+    taken |= {
+        (command.name, keys, owners[QKeySequence(keys)])
+        for command in commands()
+        for keys in command.keys
+        if QKeySequence(keys) in owners
+    }
+    assert len(actions) > len(commands())
+    assert taken == set()
+    ui.find(ScratchWindow).close_now()
+
+
+def test_no_key_takes_a_chat_away_while_the_user_writes(ui: Ui) -> None:
+    ui.ask("Hi")
+    ui.presenters.settings.set("shortcuts", {"delete_chat": "Ctrl+D"})
+    for field, open_field in (("", "Ctrl+L"), ("search", "Ctrl+K"), ("findWords", "Ctrl+F")):
+        ui.press(open_field)
+        focused = QApplication.focusWidget()
+        assert focused is (ui.find(QLineEdit, field) if field else ui.edit)
+        ui.press("Ctrl+D")
+        assert ui.titles == ["Hi"]
+    # A menu does it from everywhere, and the keys do it where nothing is written.
+    ui.press("Esc")
+    ui.press("F6")
+    assert ui.last.view.hasFocus()
+    ui.press("Ctrl+D")
+    ui.qtbot.waitUntil(lambda: ui.titles == [])
+    ui.press("Ctrl+Z")
+    ui.qtbot.waitUntil(lambda: ui.titles == ["Hi"])
+    ui.press("Ctrl+L")
+    action = ui.window.findChild(QAction, "delete_chat")
+    assert isinstance(action, QAction)
+    action.trigger()
+    ui.qtbot.waitUntil(lambda: ui.titles == [])
 
 
 def test_the_table_agrees_with_itself() -> None:

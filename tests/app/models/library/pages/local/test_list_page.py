@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.shipped import STARTER
+from app.kit.look.theme import theme_of
 from app.models.library.pages.local.model_rows import ModelRow
+from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.model_picker import ModelPicker
 from tests.app.models.library.services.places.layouts import put_in_ollama, put_on_hub
 from tests.engines.gguf_files import write_llama
@@ -78,6 +80,10 @@ def test_everything_is_in_one_list(local_models: Ui) -> None:
     starter = local_models.find(ModelRow, "model-starter")
     wait(lambda: part(starter, QLabel, "modelMtp").isVisible())
     assert text(local_models, "diskUse").startswith("3 models take")
+    bar = local_models.find(QWidget, "diskBar")
+    drawn, middle = bar.grab().toImage(), bar.height() // 2
+    colours = {drawn.pixelColor(x, middle).name() for x in (bar.width() // 2, bar.width() - 8)}
+    assert colours == {theme_of(bar.palette()).hover}, "a few megabytes do not fill the disk"
     all_named(local_models, local_models.window)
 
 
@@ -269,7 +275,7 @@ def drop(ui: Ui, *paths: Path) -> None:
     none = Qt.KeyboardModifier.NoModifier
     enter = QDragEnterEvent(QPointF(9, 9).toPoint(), copy, data, left, none)
     QApplication.sendEvent(page, enter)
-    assert ui.has("dropHint") == any(path.suffix == ".gguf" for path in paths)
+    assert ui.has("dropHint")
     QApplication.sendEvent(page, QDropEvent(QPointF(9, 9), copy, data, left, none))
 
 
@@ -294,6 +300,7 @@ def test_a_dropped_file_is_linked_or_copied_as_was_said_once(
 def test_other_files_are_not_taken(local_models: Ui, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("milk")
     drop(local_models, tmp_path / "notes.txt")
+    local_models.qtbot.waitUntil(lambda: local_models.has("toast"))
     assert not local_models.has("messageDialog")
 
 
@@ -309,6 +316,7 @@ def huge(local_models: Ui, tmp_path: Path) -> Ui:
     )
     local_models.presenters.settings.set("adding", "link")
     drop(local_models, path)
+    local_models.click("notUsual")
     local_models.qtbot.waitUntil(lambda: local_models.has("details-huge"))
     return local_models
 
@@ -323,15 +331,79 @@ def test_a_check_is_stopped(huge: Ui) -> None:
 
 
 def test_a_model_that_does_not_fit_can_be_loaded_anyway(huge: Ui) -> None:
-    huge.click("use-starter")
-    huge.qtbot.waitUntil(lambda: huge.has("details-huge"))
+    """It is loaded for the open chat; after the next start it would not load for new ones."""
     open_details(huge, "huge")
     huge.qtbot.waitUntil(lambda: huge.has("loadAnyway"))
     assert text(huge, "fitWord") == "Too big"
+    assert huge.find(QPushButton, "useModel").property("look") != "primary"
+    assert huge.find(QPushButton, "findSmaller").property("look") == "primary"
     huge.click("loadAnyway")
-    assert huge.presenters.settings.current.model == "huge"
+    assert huge.presenters.settings.current.model == "starter"
     huge.ask("Hi")
     assert [plan.anyway for plan in huge.engine.plans][-1:] == [True]
+
+
+def shown_fits(ui: Ui, model: str) -> str:
+    """The verdict in the row of a model, "" if there is none."""
+    words = ui.find(ModelRow, f"model-{model}").findChildren(QLabel, "fitWord")
+    return " ".join(label.text() for label in words)
+
+
+def test_a_model_that_is_too_big_becomes_no_default_without_a_question(huge: Ui) -> None:
+    settings, wait = huge.presenters.settings, huge.qtbot.waitUntil
+    assert settings.current.model == "starter"
+    wait(lambda: shown_fits(huge, "huge") == "Too big")
+    assert shown_fits(huge, "starter") == "Fits"
+    huge.click("use-huge")
+    assert "is too big" in huge.find(QLabel, "line1").text()
+    huge.click("onlyHere")
+    assert settings.current.model == "starter"
+    assert huge.window.chooser.current() == "huge"
+    huge.click("modelMenu")
+    picker = huge.find(ModelPicker)
+    spoken = {row.id: row.spoken for row in picker.list.choices.rows if not isinstance(row, str)}
+    assert "Too big" in spoken["huge"]
+    assert "Fits" in spoken["starter"]
+    assert picker.list.marked is not None
+    assert picker.list.marked.id == "huge"
+    assert not huge.has("loadModel")
+    huge.click("useForNew")
+    huge.click("notUsual")
+    assert settings.current.model == "starter"
+    huge.window.show_settings("model")
+    box = huge.find(ModelBox, "model")
+    assert box.itemText(box.findData("huge")) == "huge (Too big)"
+    box.chosen.emit("huge")
+    huge.click("notUsual")
+    assert (box.chosen_model, settings.current.model) == ("starter", "starter")
+    box.chosen.emit("huge")
+    huge.click("usualAnyway")
+    assert (box.chosen_model, settings.current.model) == ("huge", "huge")
+
+
+def test_a_refused_answer_offers_another_model_and_to_load_it_anyway(huge: Ui) -> None:
+    huge.window.chooser.use("huge")
+    huge.window.go_to_chat()
+    huge.ask("Hi", wait=False)
+    shown = ("chooseAnother", "fixFailure", "tryAgain")
+    assert [huge.find(QPushButton, name).text() for name in shown] == [
+        "Choose another",
+        "Load anyway",
+        "Try again",
+    ]
+    huge.click("chooseAnother")
+    picker = huge.find(ModelPicker)
+    assert "huge" not in [row.id for row in picker.list.choices.rows if not isinstance(row, str)]
+    picker.chosen.emit("small-f16")
+    huge.wait_for_text("Hello there")
+    assert huge.window.chooser.current() == "small-f16"
+    huge.wait_for_answer()
+    huge.window.chooser.use("huge")
+    huge.ask("And now?", wait=False)
+    huge.click("fixFailure")
+    huge.wait_for_text("Hello there")
+    assert huge.engine.plans[-1].anyway
+    assert huge.presenters.settings.current.model == "starter"
 
 
 def test_a_file_that_cannot_be_read_keeps_its_row_and_says_why(local_models: Ui) -> None:
