@@ -82,7 +82,7 @@ QPushButton[look="quiet"]:hover {{ background: {t.hover}; }}
 QPushButton[look="quiet"]:pressed {{ background: {t.pressed}; }}
 QPushButton[look="quiet"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="quiet"]:checked {{ background: {t.hover}; }}
-QWidget#sidebar QPushButton[look="quiet"]:checked {{ background: {t.pressed}; font-weight: 600; }}
+QWidget#sidebar QPushButton[look="quiet"]:checked {{ background: {t.pressed}; }}
 QWidget#sidebar QToolButton:checked {{ background: {t.pressed}; color: {t.text}; }}
 QPushButton#modelMenu {{ text-align: right; }}
 QPushButton[look="place"] {{ background: transparent; border: 1px solid transparent;

@@ -53,6 +53,10 @@ class DiscoverHome(PartPage):
         self._families.setSpacing(GRID)
         self.column.addLayout(self._families)
         self.column.addStretch(1)
+        # What is above the search may get its height later, until the user scrolls.
+        self._follows_search = False
+        self.verticalScrollBar().rangeChanged.connect(self._scroll_to_search)
+        self.verticalScrollBar().actionTriggered.connect(self._follow_no_more)
 
     def set_offline(self, offline: bool, *, for_good: bool) -> None:
         """Hide the search while offline, and clear the list of families.
@@ -87,13 +91,17 @@ class DiscoverHome(PartPage):
 
     def show_search(self) -> None:
         """Scroll to the search field and its results, once they are laid out."""
+        self._follows_search = True
+        QTimer.singleShot(_LAID_OUT_MS, self, self._scroll_to_search)
 
-        def scroll() -> None:
+    def _scroll_to_search(self) -> None:
+        if self._follows_search:
             top = self._searching.mapTo(self, QPoint()).y()
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() + top - GRID)
 
-        QTimer.singleShot(_LAID_OUT_MS, self, scroll)
+    def _follow_no_more(self) -> None:
+        self._follows_search = False
 
     def _make_offline(self) -> Panel:
         panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
