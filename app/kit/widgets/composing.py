@@ -75,11 +75,12 @@ class ComposedLine(QLineEdit):
 
         Where Enter moves the focus to a button, the window does not press that as well.
         """
+        had_focus = self.hasFocus()
         is_enter = event.key() in ENTER
         if is_enter:
             self.commit()
         super().keyPressEvent(event)
-        if is_enter and not self.hasFocus():
+        if is_enter and had_focus and not self.hasFocus():
             event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
