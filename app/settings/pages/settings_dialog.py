@@ -84,8 +84,12 @@ class SettingsDialog(QDialog):
         self._make_side()
         self._make_form()
         self._side = Panel("side", "settingsSide", margins=(1.5, 2, 1.5, 2))
-        for part in (self._search, self._sections, self._menu, self._all):
-            self._side.box.addWidget(part)
+        self._choice = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._choice.setSpacing(self._side.box.spacing())
+        for part in (self._search, self._sections, self._menu):
+            self._choice.addWidget(part)
+        self._side.box.addLayout(self._choice)
+        self._side.box.addWidget(self._all)
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._across.setContentsMargins(0, 0, 0, 0)
         self._across.setSpacing(0)
@@ -132,6 +136,7 @@ class SettingsDialog(QDialog):
         self._sections.setFixedWidth(184)
         self._sections.addItems(titles)
         self._menu = ComboBox()
+        self._menu.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._menu.setObjectName("sectionsMenu")
         self._menu.setAccessibleName(self.tr("Sections"))
         self._all = TickBox(self.tr("All options"), "allOptions")
@@ -257,6 +262,6 @@ class SettingsDialog(QDialog):
         direction = QBoxLayout.Direction
         first, second = direction.LeftToRight, direction.TopToBottom
         self._across.setDirection(first if is_beside else second)
-        self._side.box.setDirection(second if is_beside else first)
+        self._choice.setDirection(second if is_beside else first)
         self._sections.setVisible(is_beside)
         self._menu.setVisible(not is_beside)

@@ -24,8 +24,10 @@ def places(root: QWidget, kind: type[QWidget]) -> dict[str, QRect]:
 
 def test_a_changed_setting_moves_no_other(ui: Ui) -> None:
     settings = ui.presenters.settings
+    (ui.presenters.data_folder / "engines" / "vllm").mkdir(parents=True)  # with vLLM's settings
     ui.press("Ctrl+,")
     dialog = ui.find(SettingsDialog)
+    dialog.show_all()
     for size in ((800, 560), (560, 500)):
         dialog.resize(*size)
         for section in SECTIONS:
