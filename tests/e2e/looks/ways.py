@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QMenu,
     QPlainTextEdit,
+    QPushButton,
     QTableView,
     QWidget,
 )
@@ -21,10 +22,10 @@ from app.api.pages.api_card import ApiCard
 from app.api.pages.client_dialog import ClientDialog
 from app.api.values import ApiClient, ApiUse
 from app.base.errors import AddressNotFree
-from app.chats.composer.pages.mtp_chip import MtpChip
 from app.chats.sidebar.pages.chat_model import ROW
 from app.documents.collections.pages.documents_page import DocumentsPage
 from app.help.pages.licence_list import LicenceDialog
+from app.models.discover.pages.catalogue_area import CatalogueArea
 from app.models.discover.pages.token_question import TokenQuestion
 from app.models.library.values.entry import STARTER
 from app.net.values.serving import ServerStatus
@@ -244,6 +245,15 @@ def place_menu(house: House) -> QWidget:
     return house.part(QMenu, "placeMenu")
 
 
+def pages_menu(house: House) -> QWidget:
+    """The menu of the pages without a button of their own."""
+    chat(house)
+    house.window.set_sidebar(True)
+    click(house, "morePages")
+    house.until("pagesMenu")
+    return house.part(QMenu, "pagesMenu")
+
+
 def picker(house: House) -> QWidget:
     """Show the list of models under the button with the model's name."""
     chat(house)
@@ -254,8 +264,11 @@ def picker(house: House) -> QWidget:
 
 
 def mtp_card(house: House) -> QWidget:
-    chat(house)
-    house.part(MtpChip).open_card(house.window.page.composer)
+    menu = options(house)
+    action = menu.findChild(QAction, "openMtp")
+    assert action is not None
+    action.trigger()
+    menu.close()
     house.until("mtpCard")
     return house.part(QWidget, "mtpCard").window()
 
@@ -506,6 +519,19 @@ def models(part: str, until: str = "") -> Callable[[House], QWidget]:
     return show
 
 
+def catalogue(house: House) -> QWidget:
+    """Show all cards of the catalogue, scrolled to its head."""
+    window = models("discover", "catalogue")(house)
+    area = house.part(CatalogueArea)
+    if house.has("listedAll"):
+        click(house, "listedAll")
+    settle()
+    home = models_page(house.window).discover.home
+    bar = home.verticalScrollBar()
+    bar.setValue(bar.value() + area.mapTo(home, QPoint()).y())
+    return window
+
+
 def details(house: House) -> QWidget:
     models("here")(house)
     models_page(house.window).local_models.open(house.hearth.library.entries()[0].id)
@@ -663,9 +689,16 @@ def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]
     return show
 
 
-def settings(section: Section) -> Callable[[House], QWidget]:
+def settings(section: Section, *, every: bool = True) -> Callable[[House], QWidget]:
+    """Show a section of the settings, with all options or with those that come first."""
+
     def show(house: House) -> QWidget:
-        return _section(house, SECTIONS.index(section))
+        dialog = _section(house, SECTIONS.index(section))
+        house.part(QPushButton, "allOptions").setChecked(every)
+        house.until_calm()  # wait for the check of this computer
+        house.presenters.system.vllm_checked.emit(True)
+        settle()
+        return dialog
 
     return show
 
@@ -890,8 +923,8 @@ def new(house: House) -> QWidget:
 
 
 def first(house: House) -> QWidget:
-    house.window.open_chat(None)
-    house.until("offer-default")
+    house.window.go_to_chat()
+    house.until("firstOffer")
     return house.window
 
 
