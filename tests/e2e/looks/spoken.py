@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPlainTextEdit,
+    QTextBrowser,
     QTextEdit,
     QWidget,
 )
@@ -111,8 +112,9 @@ def lost_focus(window: QWidget) -> Iterator[str]:
         now = QApplication.focusWidget()
         if now is None or now.window() is not window:
             return  # Tab has done something, such as accepting a suggestion
-        if reached and now is reached[0] and now is not reached[-1]:
-            break  # and not at the next link of the same text
+        is_next_link = isinstance(now, QTextBrowser) and reached and now is reached[-1]
+        if reached and now is reached[0] and not is_next_link:
+            break
         if now not in reached:
             yield from (f"{name_of(now)} {fault}" for fault in _unseen(now))
         reached.append(now)
