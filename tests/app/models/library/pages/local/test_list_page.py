@@ -381,6 +381,41 @@ def test_a_model_that_is_too_big_becomes_no_default_without_a_question(huge: Ui)
     assert (box.chosen_model, settings.current.model) == ("huge", "huge")
 
 
+def tab_to(ui: Ui, name: str) -> None:
+    """Press Tab until the control with this name has the focus."""
+    for _ in range(60):
+        focus = QApplication.focusWidget()
+        if focus is not None and focus.objectName() == name:
+            return
+        ui.press("Tab")
+    pytest.fail(f"Tab does not reach {name}")
+
+
+def test_a_model_that_is_too_big_is_judged_and_answered_by_keys(huge: Ui) -> None:
+    huge.qtbot.waitUntil(lambda: shown_fits(huge, "huge") == "Too big")
+    huge.window.go_to_chat()
+    tab_to(huge, "modelMenu")
+    huge.press("Return")
+    field = huge.find(ModelPicker).list.field
+    QTest.keyClicks(field, "huge")
+    assert "Too big" in field.accessibleDescription()
+    huge.press("Return", field)
+    assert huge.window.chooser.current() == "huge"
+    huge.press("Ctrl+L")
+    huge.ask("Hi", wait=False)
+    huge.qtbot.waitUntil(lambda: huge.has("chooseAnother"))
+    huge.press("F6")
+    tab_to(huge, "chooseAnother")
+    huge.press("Return")
+    picker = huge.find(ModelPicker)
+    huge.press("Escape", picker.list.field)
+    assert not huge.has("modelPicker")
+    tab_to(huge, "fixFailure")
+    huge.press("Return")
+    huge.wait_for_text("Hello there")
+    assert huge.presenters.settings.current.model == "starter"
+
+
 def test_a_refused_answer_offers_another_model_and_to_load_it_anyway(huge: Ui) -> None:
     huge.window.chooser.use("huge")
     huge.window.go_to_chat()
