@@ -118,9 +118,7 @@ class ModelChooser(QObject):
         if not self._change(chat=model_id):
             return
         text = self.tr("{name} answers in this chat.").format(name=self.called(model_id))
-        entry = self._entry(model_id)
-        too_big = entry is not None and entry.fits == "no"
-        if too_big or self.usual in (None, model_id, self._name(model_id)):
+        if self.is_too_big(model_id) or self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
             words = self.tr("Use for new chats too")
@@ -273,6 +271,11 @@ class ModelChooser(QObject):
         """Return the name of a model as the user sees it, from its id or name."""
         entry = self._entry(model)
         return name_of(entry) if entry is not None else model
+
+    def is_too_big(self, model: str) -> bool:
+        """Return whether a model, by its id or name, is known not to fit into memory."""
+        entry = self._entry(model)
+        return entry is not None and entry.fits == "no"
 
     def add(self) -> None:
         """Let the user pick a file to add."""

@@ -25,6 +25,7 @@ from app.kit.look.theme import theme_of
 from app.models.library.pages.local.model_rows import ModelRow
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.model_picker import ModelPicker
+from app.window.desktop.pages.quick_ask import QuickAsk
 from tests.app.models.library.services.places.layouts import put_in_ollama, put_on_hub
 from tests.engines.gguf_files import write_llama
 from tests.support.control_names import all_named
@@ -414,6 +415,16 @@ def test_a_model_that_is_too_big_is_judged_and_answered_by_keys(huge: Ui) -> Non
     huge.press("Return")
     huge.wait_for_text("Hello there")
     assert huge.presenters.settings.current.model == "starter"
+
+
+def test_quick_ask_tells_that_its_model_is_too_big(huge: Ui) -> None:
+    huge.presenters.settings.set("model", "huge")
+    huge.press("Ctrl+Shift+K")
+    huge.qtbot.waitUntil(lambda: huge.has("quickVerdict"))
+    assert huge.find(QLabel, "quickVerdict").text() == "huge is too big for this computer"
+    huge.presenters.settings.set("model", "starter")
+    huge.qtbot.waitUntil(lambda: not huge.has("quickVerdict"))
+    huge.find(QuickAsk).close()
 
 
 def test_a_refused_answer_offers_another_model_and_to_load_it_anyway(huge: Ui) -> None:
