@@ -26,7 +26,8 @@ def focused() -> QWidget:
     """Return the widget that gets the keys."""
     popup = QApplication.activePopupWidget()
     if popup is not None:
-        return popup.focusWidget() or popup
+        inside: QWidget | None = popup.focusWidget()
+        return popup if inside is None else inside
     widget = QApplication.focusWidget()
     assert widget is not None, "nothing has the focus"
     return widget

@@ -374,8 +374,7 @@ class MainWindow(WindowFrame):
 
     def _place_at(self, position: QPoint) -> Place:
         """Return the place on which files are dropped, by a position in the window."""
-        chats = self.sidebar.chats
-        if chats.isVisible() and chats.rect().contains(chats.mapFrom(self, position)):
+        if self.sidebar.takes_drop_at(self.sidebar.mapFrom(self, position)):
             return "chats"
         models = self._pages.get("models")
         return "models" if models is not None and self.is_shown(models) else "chat"
@@ -383,6 +382,7 @@ class MainWindow(WindowFrame):
     def _show_dragged(self, place: str) -> None:
         """Show where files can be dropped while they are dragged over the window."""
         self.page.show_drop_hint(place == "chat" and self.is_shown(self.page))
+        self.sidebar.show_drop_hint(place == "chats")
         if "models" in self._pages:
             models = cast("ModelsPage", self._pages["models"])
             models.local_models.show_drop_hint(place == "models")

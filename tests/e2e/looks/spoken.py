@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractSpinBox,
     QApplication,
+    QButtonGroup,
     QComboBox,
     QLabel,
     QLineEdit,
@@ -73,8 +74,9 @@ def _misnamed(widget: QWidget, spoken: QAccessibleInterface) -> Iterator[str]:
         yield "has a label with a letter for a key"
     if translation_of(name) is not None:
         yield f"is named “{name}” in English"
-    if not labels and isinstance(widget, FIELDS) and widget.parentWidget() is not None:
-        for label in widget.parentWidget().findChildren(QLabel):
+    around = widget.parentWidget()
+    if not labels and isinstance(widget, FIELDS) and around is not None:
+        for label in around.findChildren(QLabel):
             if label.isVisible() and label.text() and label.text() == widget.accessibleName():
                 yield f"is not related to its label “{label.text()}”"
 
@@ -87,7 +89,7 @@ def _misread(widget: QWidget, spoken: QAccessibleInterface) -> Iterator[str]:
     if state.disabled == widget.isEnabled():
         yield "has a wrong state: disabled"
     if isinstance(widget, QAbstractButton):
-        group = widget.group()
+        group: QButtonGroup | None = widget.group()
         is_one_of_several = group is not None and group.exclusive()
         if is_one_of_several and spoken.role() is not _Role.RadioButton:
             yield f"is one of several and not a radio button, but a {spoken.role().name}"

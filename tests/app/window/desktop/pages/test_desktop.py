@@ -107,18 +107,20 @@ def test_a_model_is_added(ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ui.click("addNothing")
 
 
-def drag(ui: Ui, kind: QEvent.Type, mime: QMimeData) -> None:
-    """Drag something into the window, or out of it again."""
+def drag(ui: Ui, kind: QEvent.Type, mime: QMimeData, at: QPoint | None = None) -> None:
+    """Drag something into the window, to its middle or another place, or out of it again."""
     if kind is QEvent.Type.DragLeave:
         QApplication.sendEvent(ui.window, QDragLeaveEvent())
         return
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
-    at = ui.window.rect().center()
+    at = at or ui.window.rect().center()
     QApplication.sendEvent(ui.window, QDragEnterEvent(at, copy, mime, left, none))
 
 
-def test_the_chat_and_the_models_show_where_files_may_be_dropped(ui: Ui, tmp_path: Path) -> None:
+def test_a_page_and_the_list_of_chats_show_where_files_may_be_dropped(
+    ui: Ui, tmp_path: Path
+) -> None:
     """Even text shows nothing: it is dropped where the cursor is."""
     words = QMimeData()
     words.setText("milk")
@@ -128,6 +130,13 @@ def test_the_chat_and_the_models_show_where_files_may_be_dropped(ui: Ui, tmp_pat
     assert ui.has("chatDropHint")
     drag(ui, QEvent.Type.DragLeave, files())
     ui.qtbot.waitUntil(lambda: not ui.has("chatDropHint"))
+    list_of_chats = ui.chats.mapTo(ui.window, ui.chats.rect().center())
+    drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"), list_of_chats)
+    assert ui.has("chatsDropHint")
+    assert not ui.has("chatDropHint")
+    drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"))
+    assert not ui.has("chatsDropHint")
+    drag(ui, QEvent.Type.DragLeave, files())
     ui.press("Ctrl+M")
     drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"))
     assert ui.has("dropHint")
