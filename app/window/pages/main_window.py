@@ -374,7 +374,8 @@ class MainWindow(WindowFrame):
 
     def _place_at(self, position: QPoint) -> Place:
         """Return the place on which files are dropped, by a position in the window."""
-        if self.sidebar.takes_drop_at(self.sidebar.mapFrom(self, position)):
+        chats = self.sidebar.chats
+        if chats.isVisible() and chats.rect().contains(chats.mapFrom(self, position)):
             return "chats"
         models = self._pages.get("models")
         return "models" if models is not None and self.is_shown(models) else "chat"

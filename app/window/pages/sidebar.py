@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -148,25 +148,24 @@ class Sidebar(QWidget):
 
     @cached_property
     def _drop_hint(self) -> Notice:
-        """The hint about dropping files here, below the list so that no row moves."""
+        """The hint about dropping files here, over the end of the list so that nothing moves."""
         from app.kit.widgets.card import drop_hint
 
         words = self.tr("Drop exported chats here to import them.")
         hint = drop_hint("chatsDropHint", "download", words)
-        self._column.insertWidget(self._column.indexOf(self._stack) + 1, hint)
+        hint.setParent(self._stack)
         return hint
 
     def show_drop_hint(self, visible: bool) -> None:
         """Show or hide that exports of chats can be dropped here."""
-        if visible or "_drop_hint" in vars(self):
-            self._drop_hint.setVisible(visible)
-
-    def takes_drop_at(self, position: QPoint) -> bool:
-        """Return whether a position in the sidebar is on the list of chats or its hint."""
-        area = self._stack.geometry()
-        if "_drop_hint" in vars(self) and self._drop_hint.isVisible():
-            area |= self._drop_hint.geometry()
-        return self.chats.isVisible() and area.contains(position)
+        if not visible and "_drop_hint" not in vars(self):
+            return
+        hint, room = self._drop_hint, self._stack.rect()
+        hint.ensurePolished()
+        height = max(hint.heightForWidth(room.width()), hint.minimumSizeHint().height())
+        hint.setGeometry(0, room.height() - height, room.width(), height)
+        hint.setVisible(visible)
+        hint.raise_()
 
     @cached_property
     def badge(self) -> DownloadBadge:
