@@ -9,27 +9,36 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollArea, QWidget
 
+from app.kit.timer import timer
+
 
 class FocusInSight(QObject):
     """Scrolls to each control of the application that gets the focus out of sight."""
 
     def __init__(self, app: QApplication, parent: QObject) -> None:
         super().__init__(parent)
-        app.focusChanged.connect(self._show)
+        self._soon = timer(self, 0, _show)  # a control that was just made is laid out by then
+        app.focusChanged.connect(self._moved)
 
-    def _show(self, before: QWidget | None, now: QWidget | None) -> None:
+    def _moved(self, before: QWidget | None, now: QWidget | None) -> None:
         # A window that becomes active again stays as it was, and a click is on what can be seen.
         if before is None or now is None or before.window() is not now.window():
             return
-        if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
-            return
-        if now.visibleRegion().isEmpty():
-            area = now.parentWidget()
-            while area is not None:
-                if isinstance(area, QScrollArea) and area.isAncestorOf(now):
-                    area.ensureWidgetVisible(now)
-                area = area.parentWidget()
-        if isinstance(now, QAbstractItemView):
-            row = now.currentIndex()
-            if row.isValid() and not now.viewport().rect().intersects(now.visualRect(row)):
-                now.scrollTo(row)
+        if QApplication.mouseButtons() == Qt.MouseButton.NoButton:
+            self._soon.start()
+
+
+def _show() -> None:
+    focus = QApplication.focusWidget()
+    if focus is None:
+        return
+    if focus.visibleRegion().isEmpty():
+        area = focus.parentWidget()
+        while area is not None:
+            if isinstance(area, QScrollArea):
+                area.ensureWidgetVisible(focus)
+            area = area.parentWidget()
+    if isinstance(focus, QAbstractItemView):
+        row = focus.currentIndex()
+        if row.isValid() and not focus.viewport().rect().intersects(focus.visualRect(row)):
+            focus.scrollTo(row)

@@ -47,6 +47,7 @@ def test_the_list_of_chats_shows_its_current_row_when_it_gets_the_focus(ui: Ui) 
     assert not chats.visualRect(chats.currentIndex()).intersects(chats.viewport().rect())
     ui.press("Tab")
     assert chats.hasFocus()
+    ui.settle()
     assert chats.visualRect(chats.currentIndex()).intersects(chats.viewport().rect())
 
 
