@@ -12,7 +12,6 @@ RESERVED: Final = {
     "input methods: IBus, Fcitx, GTK": (
         *("Ctrl+Shift+U", "Ctrl+Alt+Shift+U", "Ctrl+Shift+E", "Ctrl+.", "Ctrl+;"),
         *("Ctrl+Space", "Shift+Space", "Ctrl+Shift+Space", "Alt+`", "Ctrl+`", "Alt+Space"),
-        "Ctrl+Shift+F",
     ),
     "text fields: GTK and Qt on X11, Emacs, macOS": (
         *("Ctrl+D", "Ctrl+H", "Ctrl+U", "Ctrl+A", "Ctrl+C", "Ctrl+V", "Ctrl+X", "Ctrl+Y"),

@@ -53,7 +53,7 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand(
             "archive_chat", _tr("actions", "Archive this chat"), ("Ctrl+Shift+D",), chats
         ),
-        WindowCommand("new_folder", _tr("actions", "New folder"), ("Shift+F7",), chats),
+        WindowCommand("new_folder", _tr("actions", "New folder"), ("Ctrl+Shift+F",), chats),
         WindowCommand("show_archive", _tr("actions", "Archive"), ("Ctrl+Shift+H",), chats),
         WindowCommand("show_trash", _tr("actions", "Trash"), ("Ctrl+Shift+T",), chats),
         WindowCommand("rename_chat", _tr("actions", "Rename this chat"), ("F2",), chats),

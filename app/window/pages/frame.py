@@ -156,6 +156,16 @@ class WindowFrame(QMainWindow):
         if not press_focused(self, event):
             super().keyPressEvent(event)
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus for Tab, and scroll to it."""
+        moved = super().focusNextPrevChild(forward)
+        focus = self.focusWidget() if moved else None
+        if focus is not None:
+            from app.kit.focus_in_sight import scroll_to_focus
+
+            scroll_to_focus(focus)
+        return moved
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the layout to the new width."""
         super().resizeEvent(event)

@@ -265,10 +265,8 @@ class MainWindow(WindowFrame):
         HitOpening(self.order, presenters.chat_page.branches, page.finding, self)
 
     def _make_desktop(self) -> None:
-        from app.kit.focus_in_sight import FocusInSight
         from app.window.desktop.pages.desktop import Desktop
 
-        FocusInSight(cast(QApplication, QApplication.instance()), self)
         self.desktop = Desktop(
             self,
             self.presenters,
