@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.language import translated
+from app.kit.focus_in_sight import scroll_to_focus
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.chip import Chip
@@ -117,6 +118,12 @@ class SettingsDialog(QDialog):
             if fields()[name].engine == "vllm":
                 row.show_note("" if can_run else self.tr("vLLM cannot run on this computer."))
         self._filter(self._search.text())
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus for Tab, and scroll to it."""
+        moved = super().focusNextPrevChild(forward)
+        scroll_to_focus(self)
+        return moved
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press only the button that has the focus; there is no default button."""

@@ -18,6 +18,7 @@ from app.chats.history.presenters.chats import Chats
 from app.chats.history.values.chat import UNTITLED
 from app.chats.history.values.places import ALL
 from app.chats.pages.header import Header
+from app.kit.focus_in_sight import scroll_to_focus
 from app.kit.look.scale import scaled, zoom
 from app.kit.widgets.enter import press_focused
 from app.kit.widgets.toast_room import ToastRoom
@@ -159,11 +160,7 @@ class WindowFrame(QMainWindow):
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move the focus for Tab, and scroll to it."""
         moved = super().focusNextPrevChild(forward)
-        focus = self.focusWidget() if moved else None
-        if focus is not None:
-            from app.kit.focus_in_sight import scroll_to_focus
-
-            scroll_to_focus(focus)
+        scroll_to_focus(self)
         return moved
 
     def resizeEvent(self, event: QResizeEvent) -> None:
