@@ -25,7 +25,7 @@ _FILES: Final = re.compile(
     r"\.hearth-data|window\.lock|chats(\.before-v\d+)?\.db(-wal|-shm|-journal)?"
     r"|search\.db(-wal|-shm|-journal)?"
     r"|settings\.json(\.damaged(-\d+)?)?"
-    r"|(window|speeds|costs|probed|sizes|devices|bandwidth|catalogue|catalogue-sizes)\.json"
+    r"|(window|speeds|costs|probed|sizes|devices|bandwidth|catalogue(-sizes|-seen)?)\.json"
     r"|\..+\.\d+\.part"
 )
 """A pattern for the names of the files that Hearth writes beside its folders."""

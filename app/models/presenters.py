@@ -32,16 +32,29 @@ class SystemCheck:
     hardware: Hardware
     engines: tuple[EngineAvailability, ...]
 
+    @property
+    def can_run_vllm(self) -> bool:
+        """True if vLLM is installed, or if there is a card on which it could run."""
+        from engines.vllm.provision.preflight import CAPABILITY
+
+        is_installed = any(it.name == "vllm" and it.available for it in self.engines)
+        return is_installed or any(
+            gpu.vendor == "nvidia" and (gpu.capability or CAPABILITY) >= CAPABILITY
+            for gpu in self.hardware.gpus
+        )
+
 
 class SystemService(QObject):
     """Detects the hardware and the engines off the window's thread.
 
     Signals:
         checked(SystemCheck): The check is done.
+        vllm_checked(can_run): The check has found whether vLLM can run here.
         failed(error): The check failed.
     """
 
     checked = Signal(object)
+    vllm_checked = Signal(bool)
     failed = Signal(Exception)
 
     def __init__(
@@ -58,11 +71,13 @@ class SystemService(QObject):
 
     def check(self) -> None:
         """Start a check; it emits `checked` or `failed`."""
+
+        def done(check: SystemCheck) -> None:
+            self.checked.emit(check)
+            self.vllm_checked.emit(check.can_run_vllm)
+
         self._tasks.run(
-            lambda: SystemCheck(self._detect(), self._engines()),
-            self.checked.emit,
-            self.failed.emit,
-            on=SYSTEM,
+            lambda: SystemCheck(self._detect(), self._engines()), done, self.failed.emit, on=SYSTEM
         )
 
 

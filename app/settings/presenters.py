@@ -18,6 +18,7 @@ class SettingsService(QObject):
 
     Attributes:
         faults: The parts of the settings file that could not be used at the start.
+        shows_all_options: Whether the form shows all settings; not stored.
 
     Signals:
         changed(settings): The new settings are on disk.
@@ -31,6 +32,7 @@ class SettingsService(QObject):
         loaded = file.load()
         self._current, self.faults = loaded.settings, loaded.faults
         self._require_model: RequireModel = lambda _: None
+        self.shows_all_options = False
 
     @property
     def current(self) -> Settings:

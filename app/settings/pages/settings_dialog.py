@@ -1,7 +1,12 @@
-"""The settings dialog: sections at the left, a form at the right; changes are saved at once."""
+"""The settings dialog: sections at the left, a form at the right; changes are saved at once.
+
+It begins with the settings that most people need, and those that are changed; “All options” shows
+the others. The search finds all of them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
@@ -18,6 +23,7 @@ from PySide6.QtWidgets import (
 from app.base.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.widgets.chip import Chip
 from app.kit.widgets.enter import ENTER, press_focused
 from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
@@ -67,6 +73,9 @@ class SettingsDialog(QDialog):
         self._links = links
         self._editors = editors
         self._rows: dict[str, SettingRow] = {}
+        self._more_lines: dict[str, Label] = {}
+        self._kept = set(settings.current.changes())
+        self._has_vllm = False
         self._about = about
         self._about_words = about_words
         self._area = QScrollArea()
@@ -74,7 +83,7 @@ class SettingsDialog(QDialog):
         self._make_side()
         self._make_form()
         self._side = Panel("side", "settingsSide", margins=(1.5, 2, 1.5, 2))
-        for part in (self._search, self._sections, self._menu):
+        for part in (self._search, self._all, self._sections, self._menu):
             self._side.box.addWidget(part)
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._across.setContentsMargins(0, 0, 0, 0)
@@ -92,9 +101,22 @@ class SettingsDialog(QDialog):
         """Show a setting and focus its editor."""
         row = self._rows[name]
         self._search.clear()
+        self._kept.add(name)
         self._sections.setCurrentRow(SECTIONS.index(section_of(fields()[name])))
+        self._filter("")
         row.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._area.ensureWidgetVisible(row)
+
+    def show_vllm(self, can_run: bool) -> None:
+        """Show vLLM's settings in their section if it can run here; if not, the search finds them.
+
+        Until this is called, they are left out of their section.
+        """
+        self._has_vllm = can_run
+        for name, row in self._rows.items():
+            if fields()[name].engine == "vllm":
+                row.show_note("" if can_run else self.tr("vLLM cannot run on this computer."))
+        self._filter(self._search.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press only the button that has the focus; there is no default button."""
@@ -121,6 +143,10 @@ class SettingsDialog(QDialog):
             "searchSettings", self.tr("Search settings"), hint=self.tr("Search"), clears=True
         )
         self._search.textChanged.connect(self._filter)
+        self._all = Chip(
+            self.tr("All options"), "allOptions", checked=self._settings.shows_all_options
+        )
+        self._all.toggled.connect(self._show_all)
 
     def _make_form(self) -> None:
         page = QWidget()
@@ -159,6 +185,8 @@ class SettingsDialog(QDialog):
                 row.show_note(self._notes.get(name, ""))
                 self._rows[name] = row
                 column.addWidget(row)
+        self._more_lines[section] = Label("", "muted", name=f"more-{section.lower()}", wrap=True)
+        column.addWidget(self._more_lines[section])
         return part
 
     def _head(self, section: str) -> QWidget:
@@ -182,6 +210,7 @@ class SettingsDialog(QDialog):
 
     def _show_values(self, settings: Settings) -> None:
         values = settings.values()
+        self._kept.update(settings.changes())
         for name, row in self._rows.items():
             row.show_value(values[name])
 
@@ -193,14 +222,40 @@ class SettingsDialog(QDialog):
             self._filter("")
         self._area.verticalScrollBar().setValue(0)
 
+    def _show_all(self, shows_all: bool) -> None:
+        self._settings.shows_all_options = shows_all
+        self._filter(self._search.text())
+
+    def _is_usable(self, name: str) -> bool:
+        """Return whether a setting belongs in its section on this computer."""
+        return self._has_vllm or fields()[name].engine != "vllm" or name in self._kept
+
+    def _is_first(self, name: str) -> bool:
+        """Return whether a setting is shown without “All options”.
+
+        One that was changed stays until the dialog closes, so that resetting it moves nothing.
+        """
+        return fields()[name].common or name in self._kept
+
     def _filter(self, words: str) -> None:
         """Show the chosen section or, while searching, all rows that contain all the words."""
         searched = words.lower().split()
         matches = {
             name for name, row in self._rows.items() if all(word in row.words for word in searched)
         }
+        shows_all = self._all.isChecked()
+        more = Counter[str]()
         for name, row in self._rows.items():
-            row.setVisible(name in matches)
+            is_offered = self._is_usable(name) and (shows_all or self._is_first(name))
+            row.setVisible(name in matches if searched else is_offered)
+            more[section_of(fields()[name])] += self._is_usable(name) and not is_offered
+        for section, line in self._more_lines.items():
+            one, several = (
+                self.tr("One more under “All options”."),
+                self.tr("{count} more under “All options”."),
+            )
+            line.setText((one if more[section] == 1 else several).format(count=more[section]))
+            line.setVisible(bool(more[section]) and not searched)
         sections = {section_of(fields()[name]) for name in matches}
         about_matches = all(word in self._about_words for word in searched)
         for number, part in enumerate(self._parts):

@@ -33,6 +33,8 @@ def setting(
     lowest_label: str = "",
     multiline: bool = False,
     in_form: bool = True,
+    common: bool = False,
+    engine: str = "",
     safe_value: Any = None,
     **limits: float,
 ) -> Any:
@@ -44,7 +46,8 @@ def setting(
     words |= {"keywords": keywords, "unit": unit, "lowest_label": lowest_label}
     words = {name: N_(text) for name, text in words.items()}
     kind = {"multiline": multiline, "in_form": in_form, "safe_value": safe_value}
-    metadata = {**words, **kind, **limits}
+    place = {"common": common, "engine": engine}
+    metadata = {**words, **kind, **place, **limits}
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)

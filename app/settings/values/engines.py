@@ -19,6 +19,7 @@ class EngineSettings:
         "For models that both engines can run. Auto decides by speeds measured here, the number of "
         "chats at once and the context.",
         keywords="backend llama.cpp vllm",
+        engine="vllm",
     )
     devices: str = setting(
         "",
@@ -55,6 +56,7 @@ class EngineSettings:
         keywords="parallel concurrent",
         ge=1,
         le=256,
+        engine="vllm",
     )
     vllm_memory: int = setting(
         0,
@@ -66,6 +68,7 @@ class EngineSettings:
         lowest_label="Automatic",
         ge=0,
         le=98,
+        engine="vllm",
     )
     vllm_offload: int = setting(
         0,
@@ -78,6 +81,7 @@ class EngineSettings:
         lowest_label="None",
         ge=0,
         le=1000,
+        engine="vllm",
     )
     vllm_batch: int = setting(
         0,
@@ -90,6 +94,7 @@ class EngineSettings:
         lowest_label="Automatic",
         ge=0,
         le=65536,
+        engine="vllm",
     )
     vllm_prefix_cache: bool = setting(
         True,
@@ -98,6 +103,7 @@ class EngineSettings:
         "Chats continue without being read again, as long as memory is free. Without it, nobody "
         "can tell from the speed what others have asked.",
         keywords="cache prompt privacy",
+        engine="vllm",
     )
     vllm_pictures: bool = setting(
         False,
@@ -106,6 +112,7 @@ class EngineSettings:
         "Lets models that can see use pictures in vLLM. This takes more graphics memory and a "
         "longer start.",
         keywords="vision image multimodal",
+        engine="vllm",
     )
     vllm_sounds: bool = setting(
         False,
@@ -114,6 +121,7 @@ class EngineSettings:
         "Lets models that can hear use sounds in vLLM. This takes more graphics memory and a "
         "longer start.",
         keywords="audio hearing speech multimodal",
+        engine="vllm",
     )
     vllm_cards: int = setting(
         1,
@@ -123,6 +131,7 @@ class EngineSettings:
         keywords="gpu multi tensor parallel",
         ge=1,
         le=64,
+        engine="vllm",
     )
     vllm_nodes: int = setting(
         1,
@@ -132,6 +141,7 @@ class EngineSettings:
         keywords="cluster ray pipeline",
         ge=1,
         le=64,
+        engine="vllm",
     )
     vllm_depth: int = setting(
         0,
@@ -143,6 +153,7 @@ class EngineSettings:
         lowest_label="Automatic",
         ge=0,
         le=8,
+        engine="vllm",
     )
     vllm_adapters: str = setting(
         "",
@@ -172,4 +183,5 @@ class EngineSettings:
         lowest_label="Never",
         ge=0,
         le=10000,
+        engine="vllm",
     )

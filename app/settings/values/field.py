@@ -25,6 +25,8 @@ class SettingField:
         lowest_label: The meaning of the smallest number, such as “Automatic”.
         multiline: Whether a text can have several lines.
         in_form: Whether it is a row of the settings dialog, or is edited elsewhere.
+        common: Whether most people need it; the dialog shows the others under “All options”.
+        engine: The engine without which the setting has no effect; "" if it has one in any case.
         safe_value: The value for a file that cannot be read; None if the default is safe.
         ge, gt, le: Limits of a number: at least, more than, at most. None for no limit.
     """
@@ -39,6 +41,8 @@ class SettingField:
     lowest_label: str = ""
     multiline: bool = False
     in_form: bool = True
+    common: bool = False
+    engine: str = ""
     safe_value: Any = None
     ge: float | None = None
     gt: float | None = None

@@ -39,6 +39,7 @@ class Settings(EngineSettings, ServerSettings):
         "Language",
         "Takes effect after a restart.",
         keywords="sprache english deutsch german translation",
+        common=True,
     )
     theme: Literal["system", "light", "dark"] = setting(
         "system",
@@ -46,6 +47,7 @@ class Settings(EngineSettings, ServerSettings):
         "Theme",
         "Light, dark, or like the system.",
         keywords="dark mode light colour color appearance night",
+        common=True,
     )
     contrast: Literal["system", "usual", "high"] = setting(
         "system",
@@ -63,6 +65,7 @@ class Settings(EngineSettings, ServerSettings):
         unit="%",
         ge=60,
         le=200,
+        common=True,
     )
     motion: Literal["system", "full", "reduced"] = setting(
         "system",
@@ -80,6 +83,7 @@ class Settings(EngineSettings, ServerSettings):
         unit="px",
         ge=10,
         le=32,
+        common=True,
     )
     code_lines: Literal["wrap", "scroll"] = setting(
         "wrap",
@@ -101,6 +105,7 @@ class Settings(EngineSettings, ServerSettings):
         "Send with",
         "The other key starts a new line.",
         keywords="enter return key ctrl line break",
+        common=True,
     )
     notify: bool = setting(
         False,
@@ -108,6 +113,7 @@ class Settings(EngineSettings, ServerSettings):
         "Notify when an answer is done",
         "After a longer answer, when you are in another window.",
         keywords="notification alert",
+        common=True,
     )
     notify_text: bool = setting(
         False,
@@ -122,6 +128,7 @@ class Settings(EngineSettings, ServerSettings):
         "Icon in the tray",
         "Ask a question from it while the window is closed.",
         keywords="background icon taskbar",
+        common=True,
     )
     close_to_tray: bool = setting(
         False,
@@ -129,6 +136,7 @@ class Settings(EngineSettings, ServerSettings):
         "Keep running in the tray",
         "When the window is closed. Quit in the icon’s menu always quits.",
         keywords="background close quit minimise",
+        common=True,
     )
     quick_ask_keys: str = setting(
         "",
@@ -136,6 +144,7 @@ class Settings(EngineSettings, ServerSettings):
         "Quick ask from anywhere",
         "Keys that open the small window from any program, such as Ctrl+Alt+H.",
         keywords="hotkey global shortcut keyboard",
+        common=True,
     )
     menu_bar: bool = setting(
         False,
@@ -158,6 +167,7 @@ class Settings(EngineSettings, ServerSettings):
         "Who the assistant is and how it answers. Sent with every chat.",
         keywords="instructions persona custom role",
         multiline=True,
+        common=True,
     )
     temperature: float = setting(
         0.7,
@@ -167,6 +177,7 @@ class Settings(EngineSettings, ServerSettings):
         keywords="creativity randomness sampling",
         ge=0.0,
         le=5.0,
+        common=True,
     )
     top_k: int = setting(
         40,
@@ -223,6 +234,7 @@ class Settings(EngineSettings, ServerSettings):
         "Think first",
         "For models that can be asked to reason before they answer. Can differ per chat.",
         keywords="reasoning",
+        common=True,
     )
     effort: Literal["model", "minimal", "low", "medium", "high", "max"] = setting(
         "model",
@@ -262,6 +274,7 @@ class Settings(EngineSettings, ServerSettings):
         "Model",
         "The model that answers new chats.",
         keywords="llm default",
+        common=True,
     )
     context: int = setting(
         0,
@@ -273,6 +286,7 @@ class Settings(EngineSettings, ServerSettings):
         lowest_label="Automatic",
         ge=0,
         le=10000000,
+        common=True,
     )
     gpu_layers: int = setting(
         -1,
@@ -291,6 +305,7 @@ class Settings(EngineSettings, ServerSettings):
         "One per line. Hearth lists the models in them and changes nothing there.",
         keywords="path directory gguf",
         multiline=True,
+        common=True,
     )
     adding: Literal["ask", "link", "copy"] = setting(
         "ask",
@@ -322,6 +337,7 @@ class Settings(EngineSettings, ServerSettings):
         "Multi-token prediction",
         "For new chats. Auto guesses words ahead where that is faster; the answers are the same.",
         keywords="mtp speculative decoding draft faster speed",
+        common=True,
     )
     draft_model: str = setting(
         "",
@@ -372,6 +388,7 @@ class Settings(EngineSettings, ServerSettings):
         lowest_label="No limit",
         ge=0.0,
         le=100000.0,
+        common=True,
     )
     download_parallel: int = setting(
         2,
@@ -389,6 +406,7 @@ class Settings(EngineSettings, ServerSettings):
         "Nothing connects to other computers, whatever you click.",
         keywords="internet network connection airplane",
         safe_value=True,
+        common=True,
     )
     traces_endpoint: str = setting(
         "",
@@ -408,6 +426,7 @@ class Settings(EngineSettings, ServerSettings):
         ge=0,
         le=366,
         safe_value=366,
+        common=True,
     )
     auto_titles: bool = setting(
         True,
@@ -415,6 +434,7 @@ class Settings(EngineSettings, ServerSettings):
         "Titles by the model",
         "Names a new chat after its first answer. Your own titles are never changed.",
         keywords="name rename",
+        common=True,
     )
 
     @property

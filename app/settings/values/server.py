@@ -18,6 +18,7 @@ class ServerSettings:
         "Let other programs use your models",
         "For editors and agents that speak OpenAI’s or Anthropic’s protocol, while Hearth is open.",
         keywords="api openai anthropic serve local server endpoint",
+        common=True,
     )
     server_port: int = setting(
         USUAL_PORT,

@@ -418,6 +418,8 @@ class MainWindow(WindowFrame):
             about.words,
             self,
         )
+        presenters.system.vllm_checked.connect(dialog.show_vllm)
+        presenters.system.check()
         dialog.open()
         if name:
             dialog.go_to(name)

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from app.settings.values.declared import SECTIONS
+from app.settings.values.declared import SECTIONS, Section
 from tests.e2e.looks import ways
 from tests.e2e.looks.house import House
 from tests.support.windows import models_page
@@ -36,10 +36,14 @@ class Page:
     dialog: str = ""
 
 
+_FIRST: tuple[Section, ...] = ("Appearance", "Engines")
+"""Sections of the settings that are shown without “All options”, too."""
+
 PAGES: Final = (
     Page("welcome", ways.first, full=False, empty="welcome"),
     Page("here-empty", ways.models("here"), full=False, empty="modelsHere"),
     Page("offers", ways.models("discover", "offer-default"), full=False, empty="discoverHome"),
+    Page("catalogue", ways.catalogue, full=False),
     Page("nothing-found", ways.nothing_found, full=False, empty="results"),
     Page(
         "downloads-empty", ways.models("downloads", "noDownloads"), full=False, empty="modelsPage"
@@ -178,6 +182,14 @@ PAGES: Final = (
     Page("slash", ways.slash),
     Page("chat-settings", ways.chat_settings, leave=ways.no_panel, grows=True),
     Page("scratch", ways.scratch),
+    *(
+        Page(
+            f"settings-first-{section.lower()}",
+            ways.settings(section, every=False),
+            dialog="settingsDialog",
+        )
+        for section in _FIRST
+    ),
     *(
         Page(f"settings-{section.lower()}", ways.settings(section), dialog="settingsDialog")
         for section in SECTIONS

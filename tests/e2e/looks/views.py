@@ -59,7 +59,7 @@ IN_README: Final = {
     for theme in ("light", "dark")
     for name, page in (("chat", "chat"), ("welcome", "welcome"), ("discover", "offers"))
 } | {
-    "settings": ("settings-appearance", View("light", False, WIDE)),
+    "settings": ("settings-first-appearance", View("light", False, WIDE)),
     "light-search": ("search", View("light", False, WIDE)),
     "dark-palette": ("palette", View("dark", False, WIDE)),
     "light-assistants": ("assistants", View("light", False, WIDE)),

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QMenu,
     QPlainTextEdit,
+    QPushButton,
     QTableView,
     QWidget,
 )
@@ -25,6 +26,7 @@ from app.chats.composer.pages.mtp_chip import MtpChip
 from app.chats.sidebar.pages.chat_model import ROW
 from app.documents.collections.pages.documents_page import DocumentsPage
 from app.help.pages.licence_list import LicenceDialog
+from app.models.discover.pages.catalogue_area import CatalogueArea
 from app.models.discover.pages.token_question import TokenQuestion
 from app.models.library.values.entry import STARTER
 from app.net.values.serving import ServerStatus
@@ -506,6 +508,19 @@ def models(part: str, until: str = "") -> Callable[[House], QWidget]:
     return show
 
 
+def catalogue(house: House) -> QWidget:
+    """Show all cards of the catalogue, scrolled to its head."""
+    window = models("discover", "catalogue")(house)
+    area = house.part(CatalogueArea)
+    if house.has("listedAll"):
+        click(house, "listedAll")
+    settle()
+    home = models_page(house.window).discover.home
+    bar = home.verticalScrollBar()
+    bar.setValue(bar.value() + area.mapTo(home, QPoint()).y())
+    return window
+
+
 def details(house: House) -> QWidget:
     models("here")(house)
     models_page(house.window).local_models.open(house.hearth.library.entries()[0].id)
@@ -663,9 +678,16 @@ def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]
     return show
 
 
-def settings(section: Section) -> Callable[[House], QWidget]:
+def settings(section: Section, *, every: bool = True) -> Callable[[House], QWidget]:
+    """Show a section of the settings, with all options or with those that come first."""
+
     def show(house: House) -> QWidget:
-        return _section(house, SECTIONS.index(section))
+        dialog = _section(house, SECTIONS.index(section))
+        house.part(QPushButton, "allOptions").setChecked(every)
+        house.until_calm()  # wait for the check of this computer
+        house.presenters.system.vllm_checked.emit(True)
+        settle()
+        return dialog
 
     return show
 

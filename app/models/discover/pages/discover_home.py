@@ -1,27 +1,24 @@
-"""The first page of Discover: the models that suit this computer, and the search on the Hub."""
+"""The first page of Discover: suggestions, the catalogue, and the search on the Hub."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QDeadlineTimer, QPoint, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 from app.kit.widgets.column_page import PartPage
-from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
+from app.models.discover.pages.catalogue_area import CatalogueArea
 from app.models.discover.pages.offers_area import OffersArea
 from app.models.discover.pages.results import Results
 from app.models.discover.pages.search_bar import SearchBar
-from app.models.discover.pages.words import BETWEEN
-from app.models.discover.values.offers import KnownFamily
 
-_LAID_OUT_MS = 30
-"""The results get their height only after several turns of the event loop."""
+_LAYOUT_MS = 500
+"""A page that has kept its height for this time is laid out."""
 
 
 class DiscoverHome(PartPage):
@@ -36,6 +33,7 @@ class DiscoverHome(PartPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("discoverHome", parent=parent)
         self.offers = OffersArea()
+        self.catalogue = CatalogueArea()
         self.bar = SearchBar()
         self.results = Results()
         self._offline = self._make_offline()
@@ -47,15 +45,15 @@ class DiscoverHome(PartPage):
         column.addWidget(Label(self.tr("Search the Hub"), "strong"))
         column.addWidget(self.bar)
         column.addWidget(self.results)
-        for part in (self._offline, self.offers, self._searching):
+        for part in (self._offline, self.offers, self.catalogue, self._searching):
             self.column.addWidget(part)
-        self._families = QVBoxLayout()
-        self._families.setSpacing(GRID)
-        self.column.addLayout(self._families)
         self.column.addStretch(1)
+        self._laying_out = QDeadlineTimer(0)
+        self._scrolling = timer(self, 0, self._scroll_to_search)
+        self.verticalScrollBar().rangeChanged.connect(self._follow_height)
 
     def set_offline(self, offline: bool, *, for_good: bool) -> None:
-        """Hide the search while offline, and clear the list of families.
+        """Hide the search while offline.
 
         Args:
             for_good: Whether Hearth stays offline, so that “Go online” is not offered.
@@ -63,37 +61,23 @@ class DiscoverHome(PartPage):
         self._go_online.setHidden(for_good)
         self._offline.setVisible(offline)
         self._searching.setHidden(offline)
-        empty(self._families)
-
-    def show_families(self, families: Sequence[KnownFamily]) -> None:
-        """Show the catalogue's families in place of the search, while offline."""
-        empty(self._families)
-        if self._searching.isVisibleTo(self) or not families:
-            return
-        card = Panel("card", "families", margins=(2.5, 2, 2.5, 2), spacing=1.5)
-        card.box.addWidget(Label(self.tr("In Hearth’s list"), "strong"))
-        for family in families:
-            card.box.addWidget(Label(f"{family.name}{BETWEEN}{family.licence}", "group"))
-            grid = QGridLayout()
-            grid.setHorizontalSpacing(2 * GRID)
-            grid.setVerticalSpacing(4)
-            grid.setColumnMinimumWidth(0, 20 * GRID)
-            grid.setColumnStretch(1, 1)
-            for row, (name, about) in enumerate(family.models):
-                grid.addWidget(Label(name, wrap=True), row, 0, Qt.AlignmentFlag.AlignTop)
-                grid.addWidget(Label(about, "muted", wrap=True), row, 1)
-            card.box.addLayout(grid)
-        self._families.addWidget(card)
 
     def show_search(self) -> None:
-        """Scroll to the search field and its results, once they are laid out."""
+        """Scroll to the search field and its results, once they are laid out.
 
-        def scroll() -> None:
-            top = self._searching.mapTo(self, QPoint()).y()
-            bar = self.verticalScrollBar()
-            bar.setValue(bar.value() + top - GRID)
+        They get their height only after several turns of the event loop.
+        """
+        self._laying_out.setRemainingTime(_LAYOUT_MS)
+        self._scrolling.start()
 
-        QTimer.singleShot(_LAID_OUT_MS, self, scroll)
+    def _follow_height(self) -> None:
+        if not self._laying_out.hasExpired():
+            self.show_search()
+
+    def _scroll_to_search(self) -> None:
+        top = self._searching.mapTo(self, QPoint()).y()
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + top - GRID)
 
     def _make_offline(self) -> Panel:
         panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)

@@ -1,4 +1,4 @@
-"""The Discover page: recommendations and search, then the page of one repository."""
+"""The Discover page: recommendations, catalogue and search, then the page of one repository."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.base.errors import GatedRepository, TokenRefused
 from app.kit.notify import Notifier
+from app.models.discover.pages.catalogue_card import CatalogueCard
 from app.models.discover.pages.discover_home import DiscoverHome
+from app.models.discover.pages.offer_card import OfferCard
 from app.models.discover.pages.repository_page import RepositoryPage
 from app.models.discover.pages.token_question import TokenQuestion
 from app.models.discover.presenters.discover import Discover
@@ -55,12 +57,13 @@ class DiscoverPage(QStackedWidget):
         )
         self._connect()
         if self._suggestions.last_offers is not None:
-            self.home.offers.show_offers(self._suggestions.last_offers)
+            self._show_offers(self._suggestions.last_offers)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Recommend models again if the last recommendation is old."""
+        """Recommend models again if the last recommendation is old, and note what is seen."""
         super().showEvent(event)
         self._suggestions.recommend_again()
+        self._suggestions.mark_seen()
 
     def set_offline(self, offline: bool, *, for_good: bool = False) -> None:
         """Disable search and downloads while offline.
@@ -69,12 +72,11 @@ class DiscoverPage(QStackedWidget):
             for_good: Whether Hearth stays offline as long as it runs.
         """
         self.home.set_offline(offline, for_good=for_good)
-        if offline:
-            self._suggestions.look_at_families()
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show the downloads on the cards and on the repository's page."""
         self.home.offers.show_downloads(downloads)
+        self.home.catalogue.show_downloads(downloads)
         self.repository.show_downloads(downloads)
 
     def open(self, repo: str, label: str = "") -> None:
@@ -95,8 +97,7 @@ class DiscoverPage(QStackedWidget):
         Args:
             pictures: Whether to include its projector.
         """
-        card = self.home.offers.card_of(offer.repo, offer.label)
-        if card is not None:
+        for card in self._cards_of(offer.repo, offer.label):
             card.show_waiting()
         self._service.get_offer(
             offer,
@@ -110,6 +111,8 @@ class DiscoverPage(QStackedWidget):
         home.offers.get.connect(self.get_offer)
         home.offers.details.connect(lambda offer: self.open(offer.repo, offer.label))
         home.offers.again.connect(self._recommend)
+        home.catalogue.get.connect(lambda offer: self.get_offer(offer, pictures=False))
+        home.catalogue.details.connect(lambda offer: self.open(offer.repo, offer.label))
         home.bar.search.connect(self._search)
         home.results.again.connect(home.bar.search_now)
         home.results.widen.connect(home.bar.drop_filters)
@@ -125,17 +128,25 @@ class DiscoverPage(QStackedWidget):
         self._token.saved.connect(lambda: self.open(page.repo, self._label))
         suggestions = self._suggestions
         suggestions.offered.connect(self._show_offers)
-        suggestions.families.connect(home.show_families)
         suggestions.failed.connect(home.offers.show_problem)
         suggestions.crashed.connect(self._notifier.error)
+
+    def _cards_of(self, repo: str, label: str) -> list[OfferCard | CatalogueCard]:
+        """Return the cards of a model: among the suggestions and in the catalogue."""
+        home = self.home
+        cards = (home.offers.card_of(repo, label), home.catalogue.card_of(repo, label))
+        return [card for card in cards if card is not None]
 
     def _recommend(self) -> None:
         self.home.offers.show_looking()
         self._suggestions.recommend()
 
     def _show_offers(self, offers: Offers) -> None:
-        """Show the recommendations; a search below them stays in view."""
+        """Show the recommendations and the catalogue; a search below them stays in view."""
         self.home.offers.show_offers(offers)
+        self.home.catalogue.show_models(offers.listed)
+        if self.isVisible():
+            self._suggestions.mark_seen()
         if self.home.bar.words.text():
             self.home.show_search()
 
@@ -205,8 +216,7 @@ class DiscoverPage(QStackedWidget):
         self._notifier.say(queued_words(download))
 
     def _not_queued(self, repo: str, label: str, error: Exception) -> None:
-        card = self.home.offers.card_of(repo, label)
-        if card is not None:
+        for card in self._cards_of(repo, label):
             card.show_download(None)
         self.repository.show_not_queued(repo, label)
         self._notifier.error(error)

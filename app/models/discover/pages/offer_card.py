@@ -8,14 +8,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.base.language import translated
-from app.kit.look.format import figure, size
+from app.kit.look.format import size
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.tick_box import TickBox
 from app.models.discover.pages.fit_badge import FitBadge
-from app.models.discover.pages.words import BETWEEN
+from app.models.discover.pages.words import offer_facts
 from app.models.discover.values.offers import Offer
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
@@ -66,7 +66,7 @@ class OfferCard(Panel):
         self._bars = MemoryBars(self)
         self._bars.show_uses(offer.uses)
         self.box.addWidget(self._bars)
-        self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
+        self.box.addWidget(Label(offer_facts(offer), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
             words = self.tr("Faster answers (MTP): {sentence}")
             words = words.format(sentence=translated(offer.mtp))
@@ -122,20 +122,8 @@ class OfferCard(Panel):
             "default": self.tr("Recommended for this computer"),
             "faster": self.tr("Faster"),
             "smarter": self.tr("Smarter"),
+            "listed": "",
         }[self.offer.kind]
-
-    def _facts(self) -> str:
-        offer = self.offer
-        download = self.tr("about {disk_bytes}") if offer.about else "{disk_bytes}"
-        facts = [download.format(disk_bytes=size(offer.disk_bytes))]
-        if not offer.at_least:
-            rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)
-            facts.append(self.tr("about {number} tokens a second").format(number=rate))
-        if offer.licence_note:
-            facts.append(translated(offer.licence_note))
-        elif offer.licence:
-            facts.append(self.tr("licence {licence}").format(licence=offer.licence))
-        return BETWEEN.join(facts)
 
     def _buttons(self, main: bool, more_text: str) -> QHBoxLayout:
         row = QHBoxLayout()

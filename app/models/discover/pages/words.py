@@ -6,8 +6,10 @@ import time
 
 from PySide6.QtCore import QCoreApplication
 
-from app.kit.look.format import figure
+from app.base.language import translated
+from app.kit.look.format import figure, size
 from app.kit.look.theme import Tone
+from app.models.discover.values.offers import ModelPurpose, Offer
 from app.models.hub.values.hub import Gate, Repository
 from app.models.library.values.memory_use import Fits
 
@@ -51,6 +53,37 @@ def fits_look(fits: Fits) -> tuple[str, Tone]:
         "no": ("close", "danger"),
     }
     return looks[fits]
+
+
+def purpose_word(purpose: ModelPurpose) -> str:
+    """Return the word for a purpose of models."""
+    return {
+        "everyday": _tr("Everyday chat"),
+        "code": _tr("Code"),
+        "sees": _tr("Sees pictures"),
+        "small": _tr("Small"),
+        "long": _tr("Long texts"),
+    }[purpose]
+
+
+def offer_facts(offer: Offer, *, licence: bool = True) -> str:
+    """Return the size, the speed and the licence of an offer in one line.
+
+    The speed is left out if it is not known, or if the model does not fit.
+
+    Args:
+        licence: Whether to name a licence that forbids nothing.
+    """
+    download = _tr("about {disk_bytes}") if offer.about else "{disk_bytes}"
+    facts = [download.format(disk_bytes=size(offer.disk_bytes))]
+    if not offer.at_least and offer.fits != "no":
+        rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)
+        facts.append(_tr("about {number} tokens a second").format(number=rate))
+    if offer.licence_note:
+        facts.append(translated(offer.licence_note))
+    elif offer.licence and licence:
+        facts.append(_tr("licence {licence}").format(licence=offer.licence))
+    return BETWEEN.join(facts)
 
 
 def gate_word(gate: Gate) -> str:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.models.discover.values.offers import CompanionFile, KnownFamily, Offer, OfferKind, Offers
+from app.models.discover.values.offers import (
+    CatalogueModel,
+    CompanionFile,
+    Offer,
+    OfferKind,
+    Offers,
+)
 from app.models.library.presenters.memory_uses import uses_of
 
 if TYPE_CHECKING:
@@ -13,8 +21,17 @@ if TYPE_CHECKING:
     from engines.hardware import Hardware
 
 
-def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Hardware) -> Offers:
-    """Turn a recommendation into offers."""
+def offers_of(
+    recommendation: Recommendation,
+    catalogue: Catalogue,
+    hardware: Hardware,
+    unseen: AbstractSet[str] = frozenset(),
+) -> Offers:
+    """Turn a recommendation into offers.
+
+    Args:
+        unseen: Ids of models that are new in the catalogue.
+    """
     picks: tuple[tuple[OfferKind, Pick | None], ...] = (
         ("default", recommendation.default),
         ("faster", recommendation.faster),
@@ -25,19 +42,12 @@ def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Ha
         for kind, pick in picks
         if pick is not None
     )
-    return Offers(offers, recommendation.note)
 
-
-def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
-    """Return each family, with its models and their strengths."""
-    return tuple(
-        KnownFamily(
-            family.name,
-            tuple((size.name, size.good_at) for size in family.sizes),
-            family.licence.name,
-        )
-        for family in catalogue.families
+    listed = tuple(
+        _listed(pick, catalogue.sizes[pick.size_id], hardware, is_new=pick.size_id in unseen)
+        for pick in sorted(recommendation.listed, key=lambda pick: pick.size_id not in unseen)
     )
+    return Offers(offers, recommendation.note, listed)
 
 
 def embedder_offer(catalogue: Catalogue, size_id: str) -> Offer | None:
@@ -80,6 +90,12 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         _drafter_file(pick, size) if pick.parts.drafter else None,
         pick.projector_bytes,
     )
+
+
+def _listed(pick: Pick, size: Size, hardware: Hardware, *, is_new: bool) -> CatalogueModel:
+    """Return a model of the catalogue; its card shows no memory bars."""
+    offer = replace(_offer("listed", pick, size, hardware), uses=())
+    return CatalogueModel(size.id, offer, size.purposes, is_new)
 
 
 def _drafter_file(pick: Pick, size: Size) -> CompanionFile | None:

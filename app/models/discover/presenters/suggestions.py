@@ -13,7 +13,7 @@ from app.kit.tasks.tasks import SYSTEM, Tasks
 from app.models.discover.services.recommending import Recommending
 
 if TYPE_CHECKING:
-    from app.models.discover.values.offers import KnownFamily, Offers
+    from app.models.discover.values.offers import Offers
     from engines.hardware import Hardware
 
 FRESH_S: Final = 60.0
@@ -28,13 +28,11 @@ class Suggestions(QObject):
 
     Signals:
         offered: The Offers.
-        families: A tuple of KnownFamily.
         failed: The error for the user.
         crashed: The error, also emitted if it is a bug in Hearth.
     """
 
     offered = Signal(object)
-    families = Signal(object)
     failed = Signal(Exception)
     crashed = Signal(Exception)
 
@@ -52,6 +50,7 @@ class Suggestions(QObject):
         self._clock = clock
         self._tasks = tasks
         self._recommended_at = -FRESH_S
+        self._unseen: frozenset[str] | None = None
         self.last_offers: Offers | None = None
 
     def recommend_again(self) -> None:
@@ -70,8 +69,11 @@ class Suggestions(QObject):
         def work() -> Offers:
             from app.models.discover.presenters.offering import offers_of
 
-            recommendation = self._recommending.recommend()
-            return offers_of(recommendation, self._recommending.catalogue(), self._hardware())
+            recommending = self._recommending
+            recommendation, catalogue = recommending.recommend(), recommending.catalogue()
+            if self._unseen is None:  # a model stays new until Hearth ends
+                self._unseen = recommending.unseen_models()
+            return offers_of(recommendation, catalogue, self._hardware(), self._unseen)
 
         def done(offers: Offers) -> None:
             from app.models.discover.values.offers import look_alike
@@ -89,17 +91,13 @@ class Suggestions(QObject):
         tell = error_handler(self.failed.emit, self.crashed.emit)
         self._tasks.run(work, done, failed, on=SYSTEM)
 
-    def look_at_families(self) -> None:
-        """Read the families; emits `families` or `failed`."""
-
-        def work() -> tuple[KnownFamily, ...]:
-            from app.models.discover.presenters.offering import families_of
-
-            return families_of(self._recommending.catalogue())
-
-        self._tasks.run(
-            work,
-            self.families.emit,
-            error_handler(self.failed.emit, self.crashed.emit),
-            on=SYSTEM,
-        )
+    def mark_seen(self) -> None:
+        """Remember that the user has seen the listed models: at the next start, none is new."""
+        if self.last_offers is not None:
+            ids = [model.id for model in self.last_offers.listed]
+            self._tasks.run(
+                lambda: self._recommending.mark_seen(ids),
+                lambda _: None,
+                self.crashed.emit,
+                on=SYSTEM,
+            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from app.base.errors import CatalogueInvalid
 from app.base.folder import read_file
 from engines.cancel import CancelToken
 from engines.disk import free_bytes
+from engines.json_cache import JsonCache
 from engines.sentences import N_
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 64_000_000
 """The largest catalogue file allowed; Hearth's own is a thousand times smaller."""
+_SEEN: Final = "seen"
 
 
 class Recommending:
@@ -30,8 +32,8 @@ class Recommending:
 
     Args:
         shipped: Hearth's own catalogue.
-        folder: The data folder. Its catalogue.json can change the catalogue; catalogue-sizes.json
-            and bandwidth.json store what was learnt.
+        folder: The data folder. Its catalogue.json can change the catalogue; catalogue-sizes.json,
+            catalogue-seen.json and bandwidth.json store what was learnt.
         models: Returns the folder for downloaded models, to check its disk; it need not exist yet.
     """
 
@@ -46,6 +48,7 @@ class Recommending:
         self._shipped = shipped
         self._extension = folder / "catalogue.json"
         self._folder = folder
+        self._seen = JsonCache(folder / "catalogue-seen.json")
         self._models = models
         self._hardware = hardware
         self._hub = hub
@@ -67,6 +70,24 @@ class Recommending:
         return load_catalogue(
             self._shipped.read_text(encoding="utf-8"), self._own_text(), str(self._extension)
         )
+
+    def unseen_models(self) -> frozenset[str]:
+        """Return the ids of models that are new in the catalogue since the user last looked.
+
+        Returns:
+            An empty set if the user has never looked, as then nothing is news.
+
+        Raises:
+            CatalogueInvalid: The user's own file cannot be used.
+        """
+        seen = self._seen_models()
+        return frozenset(self.catalogue().sizes.keys() - seen) if seen else frozenset()
+
+    def mark_seen(self, ids: Collection[str]) -> None:
+        """Remember that the user has seen models of the catalogue."""
+        before = self._seen_models()
+        if not before.issuperset(ids):
+            self._seen.write({_SEEN: sorted(before.union(ids))})
 
     def advised_depth(self, entry: ModelEntry) -> int | None:
         """Return the number of draft tokens that a model's makers advise for vLLM."""
@@ -111,6 +132,10 @@ class Recommending:
         return refresh(
             self._hub(), repositories(self.catalogue()), self._known_repositories, cancel, progress
         )
+
+    def _seen_models(self) -> frozenset[str]:
+        ids = self._seen.read().get(_SEEN)
+        return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
 
     def _own_text(self) -> str | None:
         try:

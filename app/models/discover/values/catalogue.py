@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import cached_property
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from app.base.errors import CatalogueInvalid
+from app.models.discover.values.offers import ModelPurpose
 from engines.sentences import N_
 
 T = TypeVar("T")
@@ -34,6 +35,11 @@ Tier = Literal["tiny", "small", "medium", "large", "huge"]
 
 Role = Literal["chat", "code", "embedding"]
 MtpHelp = Literal["auto", "on", "off"]
+
+_LONG: Final = 100_000
+"""Tokens of a long text."""
+_CHEAP: Final = 4_000_000_000
+"""The most bytes that the context of a long text may take in a model that suits long texts."""
 
 
 class _Value(BaseModel):
@@ -159,6 +165,7 @@ class Size(_Value):
         good_at: A sentence on its strengths.
         quality: How good it is, from 0 to 100; only serves to order models.
         everyday: Whether it can be the first recommendation; others are alternatives to it.
+        code: Whether it is good at code, though it was not made for code alone.
         variants: The available variants, in order of preference.
         drafter: A separate file that drafts for the variants that cannot draft by themselves.
     """
@@ -172,6 +179,7 @@ class Size(_Value):
     good_at: Words
     quality: Fact[int]
     everyday: bool = False
+    code: bool = False
     vision: bool = False
     languages: tuple[str, ...] = ()
     variants: tuple[CatalogueVariant, ...] = Field(min_length=1)
@@ -189,6 +197,19 @@ class Size(_Value):
             [self.drafter.repo] if self.drafter else []
         )
         return tuple(dict.fromkeys(repos))
+
+    @property
+    def purposes(self) -> tuple[ModelPurpose, ...]:
+        """The purposes that it suits, among which people choose."""
+        shape = self.shape
+        suits: dict[ModelPurpose, bool] = {
+            "everyday": self.everyday,
+            "code": self.code or self.role == "code",
+            "sees": self.vision,
+            "small": self.tier in {"tiny", "small"},
+            "long": shape.context_max.value >= _LONG and _LONG * shape.kv.value <= _CHEAP,
+        }
+        return tuple(purpose for purpose, is_suited in suits.items() if is_suited)
 
     def drafter_of(self, variant: CatalogueVariant) -> File | None:
         """Return the separate file that drafts for a variant.

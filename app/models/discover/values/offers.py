@@ -8,7 +8,10 @@ from typing import Final, Literal
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.library.values.memory_use import Fits, MemoryUse
 
-OfferKind = Literal["default", "faster", "smarter"]
+OfferKind = Literal["default", "faster", "smarter", "listed"]
+
+ModelPurpose = Literal["everyday", "code", "sees", "small", "long"]
+"""A purpose that a model suits: everyday chat, code, pictures, small computers, long texts."""
 
 _SLIGHT: Final = 0.02
 """The share of a memory by which other programs' use can differ without a visible change."""
@@ -80,15 +83,33 @@ class Offer:
 
 
 @dataclass(frozen=True)
+class CatalogueModel:
+    """A model of the catalogue, as its card shows it.
+
+    Attributes:
+        id: Its id in the catalogue.
+        purposes: The purposes that it suits.
+        is_new: Whether the catalogue has it only since the user last looked.
+    """
+
+    id: str
+    offer: Offer
+    purposes: tuple[ModelPurpose, ...] = ()
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
 class Offers:
     """The recommended models: the default first, then the alternatives.
 
     Attributes:
         note: A text that applies to all of them.
+        listed: All models of the catalogue, the new ones first, then the best here.
     """
 
     offers: tuple[Offer, ...]
     note: str = ""
+    listed: tuple[CatalogueModel, ...] = ()
 
 
 def look_alike(first: Offers, second: Offers) -> bool:
@@ -109,19 +130,6 @@ def _without_others(offers: Offers) -> Offers:
         for offer in offers.offers
     )
     return replace(offers, offers=tuple(plain))
-
-
-@dataclass(frozen=True)
-class KnownFamily:
-    """A model family of the catalogue.
-
-    Attributes:
-        models: The name of each model and its strengths.
-    """
-
-    name: str
-    models: tuple[tuple[str, str], ...]
-    licence: str = ""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ now fits on a card as a whole is preferred to a larger model in the computer's m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -125,16 +125,20 @@ class Pick:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Up to three recommended models.
+    """Up to three recommended models, and all others.
 
     Attributes:
         note: Further advice for the user; "" if there is none.
+        listed: All models of the catalogue that write, each in the variant that suits this computer
+            best, and in that order: slow ones come after the others, and last those that do not
+            fit, whose verdict is "no".
     """
 
     default: Pick | None
     faster: Pick | None = None
     smarter: Pick | None = None
     note: str = ""
+    listed: tuple[Pick, ...] = ()
 
     @property
     def picks(self) -> tuple[Pick, ...]:
@@ -157,8 +161,10 @@ def recommend(
     """
     computer = Computer(hardware, bandwidth, known_sizes or {})
     families = {size.id: family for family in catalogue.families for size in family.sizes}
-    sizes = [size for size in catalogue.sizes.values() if size.role == "chat"]
-    placed = [placing for size in sizes for placing in _placings(computer, size)]
+    writing = [size for size in catalogue.sizes.values() if size.role != "embedding"]
+    placings = {size.id: tuple(_placings(computer, size)) for size in writing}
+    sizes = [size for size in writing if size.role == "chat"]
+    placed = [placing for size in sizes for placing in placings[size.id]]
     default = _default(placed)
     faster = _faster(placed, default) if default else None
     smarter = _smarter(placed, default) if default else None
@@ -177,7 +183,19 @@ def recommend(
         pick(smarter, smarter_sentence(smarter, default) if smarter and default else ""),
     )
     disk = [pick_.disk_bytes for pick_ in picks if pick_ and not pick_.disk_fits]
-    return Recommendation(*picks, note(computer, len(sizes), chosen, disk, disk_free))
+    recommended = {placing.size.id: placing for placing in chosen}
+    listed = [
+        recommended.get(size.id) or _best_of_size(computer, size, placings[size.id])
+        for size in writing
+    ]
+    return Recommendation(
+        *picks,
+        note(computer, len(sizes), chosen, disk, disk_free),
+        tuple(
+            _pick(computer, families[placing.size.id], placing, placing.size.good_at, disk_free)
+            for placing in sorted(listed, key=_rank)
+        ),
+    )
 
 
 def _placings(computer: Computer, size: Size) -> Iterable[Placement]:
@@ -196,6 +214,20 @@ def _placings(computer: Computer, size: Size) -> Iterable[Placement]:
             placing = shorter if placing.verdict == "no" or better else placing
         if placing.verdict != "no":
             yield placing
+
+
+def _best_of_size(computer: Computer, size: Size, placings: Sequence[Placement]) -> Placement:
+    """Return the best place of a model; that of its smallest variant if none fits."""
+    if placings:
+        return max(placings, key=lambda placing: (placing.leaves_room, _quality(placing)))
+    smallest = min(size.variants, key=lambda variant: variant_bytes(computer, variant))
+    return place(computer, size, smallest, SHORT_CONTEXT)
+
+
+def _rank(placing: Placement) -> tuple[bool, bool, int, int]:
+    """Return the key by which the models of the catalogue are ordered, the best here first."""
+    by_fit = ("fits", "tight", "partial", "no").index(placing.verdict)
+    return placing.verdict == "no", not _reaches(placing, _BEARABLE), by_fit, -_quality(placing)
 
 
 def _quality(placing: Placement) -> int:

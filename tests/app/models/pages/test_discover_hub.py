@@ -108,7 +108,7 @@ def test_offline_nothing_is_asked(ui: Ui, loopback: TestHub) -> None:
     ui.presenters.settings.set("offline", True)
     discover(ui)
     assert "offline" in ui.find(QLabel, "offlineText").text()
-    ui.qtbot.waitUntil(lambda: ui.has("families"))
+    ui.qtbot.waitUntil(lambda: ui.has("catalogue"))
     assert not ui.has("hubWords")
     ui.qtbot.waitUntil(lambda: ui.has("offer-default"))  # the catalogue works offline
     before = len(loopback.requests)
@@ -116,4 +116,3 @@ def test_offline_nothing_is_asked(ui: Ui, loopback: TestHub) -> None:
     ui.click("goOnline")
     assert not ui.presenters.settings.current.offline
     assert ui.has("hubWords")
-    assert not ui.has("families")

@@ -24,8 +24,11 @@ def places(root: QWidget, kind: type[QWidget]) -> dict[str, QRect]:
 
 def test_a_changed_setting_moves_no_other(ui: Ui) -> None:
     settings = ui.presenters.settings
+    settings.shows_all_options = True
     ui.press("Ctrl+,")
     dialog = ui.find(SettingsDialog)
+    ui.settle()  # wait for the check of this computer, before vLLM's settings are shown
+    ui.presenters.system.vllm_checked.emit(True)
     for size in ((800, 560), (560, 500)):
         dialog.resize(*size)
         for section in SECTIONS:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.base.shipped import STARTER
-from app.models.discover.presenters.offering import families_of, offers_of
+from app.models.discover.presenters.offering import offers_of
 from app.models.discover.values.offers import CompanionFile
 from app.models.discover.values.recommend import Recommendation
 from app.models.library.presenters.memory_uses import uses_of
@@ -45,11 +45,24 @@ def test_the_three_picks_are_offered_in_their_order() -> None:
     assert first.uses[0].used - first.uses[0].others == recommendation.default.need
 
 
-def test_families_come_with_what_their_models_are_good_at() -> None:
-    families = families_of(ScriptedRecommending(LAPTOP).catalogue())
-    gemma = next(it for it in families if it.name == "Gemma 4")
-    assert gemma.licence == "apache-2.0"
-    assert any(name == "Gemma 4 E2B" and good_at for name, good_at in gemma.models)
+def test_every_model_that_writes_is_listed_and_new_ones_come_first() -> None:
+    recommending = ScriptedRecommending(LAPTOP)
+    recommendation, catalogue = recommending.recommend(), recommending.catalogue()
+    offers = offers_of(recommendation, catalogue, LAPTOP, {"gpt-oss-120b"})
+    writing = {size.id for size in catalogue.sizes.values() if size.role != "embedding"}
+    assert {model.id for model in offers.listed} == writing
+    assert len(offers.listed) == len(writing)
+    first, *others = offers.listed
+    assert (first.id, first.is_new, first.offer.fits) == ("gpt-oss-120b", True, "no")
+    assert not any(model.is_new for model in others)
+    verdicts = [model.offer.fits for model in others]
+    assert verdicts == sorted(verdicts, key="no".__eq__), "those that do not fit come last"
+    for suggested in offers.offers:
+        listed = next(it.offer for it in others if it.offer.name == suggested.name)
+        assert (listed.repo, listed.label, listed.fits) == (
+            suggested.repo, suggested.label, suggested.fits,
+        )  # fmt: skip
+        assert listed.drafter == suggested.drafter
 
 
 @pytest.mark.parametrize(("layers", "share"), [(-1, 1.0), (0, 0.0), (1, 0.2), (5, 1.0), (99, 1.0)])

@@ -35,6 +35,9 @@ class Recommending:
     def recommend(self) -> None:
         self.asked += 1
 
+    def unseen_models(self) -> frozenset[str]:
+        return frozenset()
+
     def catalogue(self) -> None:
         """Return nothing, as these tests use no catalogue."""
 

@@ -146,3 +146,18 @@ def test_ones_own_file_is_read(made: Callable[..., Recommending], tmp_path: Path
     own.write_bytes(b"\xff\xfe")
     with pytest.raises(CatalogueInvalid, match="cannot be read as text"):
         made(Asked()).catalogue()
+
+
+def test_models_are_new_until_they_were_seen(
+    made: Callable[..., Recommending], tmp_path: Path
+) -> None:
+    """At the first look nothing is new: everything would be, and that says nothing."""
+    shipped = made(Asked())
+    assert shipped.unseen_models() == frozenset()
+    shipped.mark_seen([id_ for id_ in shipped.catalogue().sizes if id_ != "glm-4.7-flash"])
+    later = made(Asked())
+    assert later.unseen_models() == {"glm-4.7-flash"}
+    later.mark_seen(["glm-4.7-flash"])
+    assert made(Asked()).unseen_models() == frozenset()
+    (tmp_path / "catalogue-seen.json").write_text("[")
+    assert made(Asked()).unseen_models() == frozenset()

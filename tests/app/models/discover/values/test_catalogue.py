@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from fnmatch import fnmatch
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from app.base.errors import CatalogueInvalid
 from app.models.discover.values.catalogue import Catalogue, load_catalogue
+from app.models.discover.values.offers import ModelPurpose
 from app.models.hub.values.names import hub_name
 from app.models.library.values.quantisations import quantisation_of
 from tests.support.paths import ROOT
@@ -178,3 +180,15 @@ def test_an_error_in_ones_own_file_says_where_it_is(text: str, says: str) -> Non
 def test_an_unknown_field_of_the_shipped_list_is_a_bug() -> None:
     with pytest.raises(ValueError, match="extra_forbidden"):
         Catalogue.model_validate({"version": 1, "families": [], "extra": 1})
+
+
+def test_every_model_that_writes_has_a_purpose_or_is_plain() -> None:
+    """Each filter narrows the list down, and none of them finds nothing."""
+    writing = [size for size in SIZES if size.role != "embedding"]
+    found = Counter(purpose for size in writing for purpose in size.purposes)
+    assert set(found) == set(get_args(ModelPurpose))
+    assert all(number < 0.7 * len(writing) for number in found.values())
+    by_id = {size.id: size.purposes for size in writing}
+    assert by_id["devstral-small-2-24b"] == ("code",)
+    assert by_id["gemma-4-e2b"] == ("everyday", "sees", "small", "long")
+    assert "long" not in by_id["ministral-3-3b"], "its context takes more memory than the model"
