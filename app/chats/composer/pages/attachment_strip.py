@@ -251,7 +251,7 @@ class AttachmentStrip(QWidget):
             self._clock.start() if reading else self._clock.stop()
 
     def _file_chip(self, file: DraftFile) -> FileChip:
-        drawing = drawing_of(file.attachment.kind) if file.attachment else "document"
+        drawing = drawing_of(file.attachment.kind, file.name) if file.attachment else "document"
         chip = FileChip(
             drawing,
             file.name,
