@@ -26,7 +26,7 @@ from app.net.values.traffic import matching, traffic
 
 _LEAST = 240
 _READ_MS = 2000
-_WIDTHS = (144, 152, 176, 80, 96, 104)
+_WIDTHS = (168, 152, 172, 72, 88, 104)
 _HOST = 1
 _NUMBERS = (3, 4)
 

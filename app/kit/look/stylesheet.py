@@ -157,7 +157,7 @@ QLineEdit {{ padding: 6px; }}
 QPlainTextEdit[look="code"] {{ font-family: {families}; font-size: {SMALL}px; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
     {{ border: 1px solid {t.accent}; }}
-QSpinBox, QDoubleSpinBox {{ padding-right: 0; }}
+QSpinBox, QDoubleSpinBox {{ padding-right: 0; min-height: 17px; }}
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border;
     width: 24px; height: 15px; border: 0; border-radius: 5px; margin: 1px; }}
 QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}

@@ -65,12 +65,12 @@ class BackLink(LabelledButton):
 
     def _show_back_of_head(self, shown: bool) -> None:
         around: QWidget | None = self.parentWidget()
-        while around is not None and not around.isWindow():
+        head = None
+        while around is not None and head is None:
             head = around.findChild(PageHead)
-            if head is not None:
-                head.back.setVisible(shown)
-                return
             around = around.parentWidget()
+        if head is not None:
+            head.back.setVisible(shown)
 
 
 class FixedHead(QWidget):

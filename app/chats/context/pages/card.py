@@ -96,8 +96,8 @@ class ContextList(QListView):
     @property
     def height_of_rows(self) -> int:
         """The height of all rows in pixels."""
-        frame = self.height() - self.viewport().height()
-        return max(1, self.model().rowCount()) * max(0, self.sizeHintForRow(0)) + frame
+        rows = max(1, self.model().rowCount())
+        return rows * max(0, self.sizeHintForRow(0)) + 2 * self.frameWidth()
 
     def fit_into(self, room: int) -> None:
         """Be as high as all rows, or scroll in the room in pixels."""
