@@ -10,8 +10,16 @@ from typing import TypeVar
 import pytest
 import shiboken6
 from PySide6.QtCore import QLocale, QObject, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.base.folder import DataFolder
@@ -107,6 +115,17 @@ class Ui:
         assert isinstance(button, QPushButton | QToolButton)
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
+    def open_mtp(self) -> None:
+        """Open the card *Faster answers* by the menu at the composer.
+
+        The menu goes with the card: the offscreen window system would close both with the menu.
+        """
+        self.click("moreForMessage")
+        menu = self.find(QMenu, "messageOptions")
+        part(menu, QAction, "openMtp").trigger()
+        self.qtbot.waitUntil(lambda: self.has("mtpCard"))
+        part(self.window, QWidget, "mtpCard").destroyed.connect(menu.close)
+
     def press(self, keys: str, on: QWidget | None = None) -> None:
         """Press keys such as "Ctrl+N" where the focus is.
 
@@ -179,6 +198,11 @@ def hold() -> threading.Event:
 
 
 @pytest.fixture
+def first_screen() -> None:
+    """The window stays on its first screen, which another test leaves for the guide."""
+
+
+@pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
     before = QLocale()
     install_language(qapp, "deutsch")
@@ -214,6 +238,7 @@ def ui(
     monkeypatch: pytest.MonkeyPatch,
     hold: threading.Event,
     no_flashes: None,
+    request: pytest.FixtureRequest,
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
     monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
@@ -226,6 +251,8 @@ def ui(
     appearance.apply(presenters.settings.current)
     presenters.settings.changed.connect(appearance.apply)
     window = built_window(presenters, lambda error: f"report: {error!r}")
+    if "first_screen" not in request.fixturenames:
+        window.page.write()
     with qtbot.waitExposed(window):
         window.show()
     qtbot.waitUntil(lambda: is_active(window) and QApplication.focusWidget() is not None)

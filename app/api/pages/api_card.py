@@ -105,7 +105,7 @@ class ApiCard(EngineCard):
         token.clicked.connect(self.copy_token)
         renew = LabelledButton("again", self.tr("New token…"), "renewServerToken")
         renew.clicked.connect(self.renew_token)
-        more = LabelledButton("sliders", self.tr("Settings…"), "serverSettings")
+        more = LabelledButton("gear", self.tr("Settings…"), "serverSettings")
         more.clicked.connect(self.settings)
         self.body.addWidget(FlowRow(self._address, token, renew, more))
         self._clients = QVBoxLayout()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -60,10 +60,12 @@ class ChatPage(QWidget):
 
     Signals:
         grown(): A chat has a new question.
+        first_shown(shown): The first screen has taken the place of an empty chat, or has left it.
         file_opened(sha256): The user wants to see an attached file.
     """
 
     grown = Signal()
+    first_shown = Signal(bool)
     file_opened = Signal(str)
 
     def __init__(
@@ -81,6 +83,8 @@ class ChatPage(QWidget):
         self._generation = presenters.generation
         self._branches = presenters.branches
         self._notifier = notifier
+        self._first_screen: QWidget | None = None
+        self._has_left_first_screen = False
         # Before the parts below: they never see a chat that cannot be read.
         self._chat.opened.connect(self._show_opened)
         self._make_transcript(settings)
@@ -175,6 +179,7 @@ class ChatPage(QWidget):
     def _connect_parts(self) -> None:
         composer, transcript, notifier = self.composer, self.transcript, self._notifier
         composer.changed.connect(lambda: self._chats.drafts.set_text(self._chat.id, composer.text))
+        composer.changed.connect(self._leave_if_written)
         composer.stop.connect(self.stop)
         self._sending.changed.connect(self._show_answering)
         self._sent_files.file_opened.connect(self.file_opened)
@@ -216,6 +221,42 @@ class ChatPage(QWidget):
         """Hide the banners in a low window."""
         super().resizeEvent(event)
         self._banner_area.setVisible(event.size().height() >= scaled(_LEAST_FOR_BANNERS))
+
+    @property
+    def shows_first_screen(self) -> bool:
+        """Whether the first screen is shown in place of an empty chat."""
+        screen = self._first_screen
+        return screen is not None and self._stack.currentWidget() is screen
+
+    def set_first_screen(self, screen: QWidget | None) -> None:
+        """Set the page that takes the place of an empty chat and its composer; None for none.
+
+        After `leave_first_screen` it is not shown again.
+        """
+        self._first_screen = None if self._has_left_first_screen else screen
+        if screen is not None and self._stack.indexOf(screen) < 0:
+            self._stack.addWidget(screen)
+        self._leave_if_written()
+        self._show_stacked(self._stack.currentWidget() is self.transcript)
+
+    def leave_first_screen(self) -> None:
+        """Show the empty chat with its composer, for the rest of this window's life."""
+        self._has_left_first_screen = True
+        self.set_first_screen(None)
+
+    def write(self) -> None:
+        """Let the user write a message, also to the guide."""
+        self.leave_first_screen()
+        self.composer.focus()
+
+    def focus(self) -> None:
+        """Focus the message field, or the first screen in its place."""
+        screen = self._first_screen
+        if screen is not None and self.shows_first_screen:
+            # No button of it: a key must not start a download unseen.
+            screen.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.composer.focus()
 
     @property
     def chat_id(self) -> str | None:
@@ -335,8 +376,23 @@ class ChatPage(QWidget):
         if chat_id is not None:
             self._stream.show_waiting(chat_id)
         self.answers.refresh()
-        self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
+        self._show_stacked(bool(messages))
         self._show_answering()
+
+    def _show_stacked(self, has_messages: bool) -> None:
+        """Show the messages, or the first screen or the welcome in an empty chat."""
+        was_first = self.composer.isHidden()
+        empty_page = self._first_screen or self.welcome
+        self._stack.setCurrentWidget(self.transcript if has_messages else empty_page)
+        is_first = self.shows_first_screen
+        self.composer.setHidden(is_first)
+        if is_first != was_first:
+            self.first_shown.emit(is_first)
+
+    def _leave_if_written(self) -> None:
+        """Leave the first screen if there is a text or a file to send."""
+        if self._first_screen is not None and self.composer.has_content:
+            self.leave_first_screen()
 
     def _ask_suggested(self, text: str) -> None:
         """Ask a suggested question and focus the composer, as the pressed button is gone."""
@@ -367,7 +423,7 @@ class ChatPage(QWidget):
         if not path:
             self.reload()
             return
-        self._stack.setCurrentWidget(self.transcript)
+        self._show_stacked(True)
         self.transcript.show_branch(
             [self._generation.so_far(message) for message in path], message_id
         )
@@ -378,7 +434,7 @@ class ChatPage(QWidget):
 
     def _asked(self, question: StoredMessage) -> None:
         if question.chat_id == self._chat.id:
-            self._stack.setCurrentWidget(self.transcript)
+            self._show_stacked(True)
             shown_ids = [message.id for message in self.transcript.messages]
             if question.id not in shown_ids[-2:] and self._branches.is_shown(question):
                 if question.parent_id in (None, *shown_ids):

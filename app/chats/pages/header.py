@@ -58,16 +58,21 @@ class Header(QWidget):
         self.model = ModelButton(self)
         self._badge: HeaderBadge | None = None
         self._exposed: ExposedBadge | None = None
-        settings = IconButton(
+        self._settings = IconButton(
             "sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self
         )
-        settings.clicked.connect(self.chat_settings)
-        for widget in (self._sidebar, self._title, self._offline, self.model, settings):
+        self._settings.clicked.connect(self.chat_settings)
+        for widget in (self._sidebar, self._title, self._offline, self.model, self._settings):
             row.addWidget(widget)
 
     def set_title(self, title: str) -> None:
         """Show the title of the chat."""
         self._title.setText(title)
+
+    def set_first(self, first: bool) -> None:
+        """Set whether the first screen is shown, on which there is no chat to speak of."""
+        self.model.setHidden(first)
+        self._settings.setHidden(first)
 
     def set_offline(self, offline: bool) -> None:
         """Show whether Hearth is offline."""

@@ -28,7 +28,7 @@ def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
         "focus_messages": page.keys.toggle,
         "message_above": lambda: page.keys.step(-1),
         "message_below": lambda: page.keys.step(1),
-        "focus_composer": page.composer.focus,
+        "focus_composer": page.write,
         "attach_files": page.files.choose,
     }
 

@@ -83,6 +83,8 @@ QPushButton[look="quiet"]:hover {{ background: {t.hover}; }}
 QPushButton[look="quiet"]:pressed {{ background: {t.pressed}; }}
 QPushButton[look="quiet"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="quiet"]:checked {{ background: {t.hover}; }}
+QWidget#sidebar QPushButton[look="quiet"]:checked {{ background: {t.pressed}; }}
+QWidget#sidebar QToolButton:checked {{ background: {t.pressed}; color: {t.text}; }}
 QPushButton#modelMenu {{ text-align: right; }}
 QPushButton[look="place"] {{ background: transparent; border: 1px solid transparent;
     text-align: left; padding: 3px 9px 3px 6px; font-weight: 600; }}

@@ -118,7 +118,7 @@ def _name(part: Use) -> str:
         "weights": _tr("Weights"),
         "context": _tr("Context"),
         "compute": _tr("Computing"),
-        "drafter": _tr("Drafter"),
+        "drafter": _tr("Faster answers"),
         "projector": _tr("Projector"),
     }[part]
 

@@ -84,7 +84,7 @@ class EnginesPage(PartPage):
     def _head(self) -> PageHead:
         activity = LabelledButton("clock", self.tr("Activity"), "enginesActivity")
         activity.clicked.connect(lambda: self._navigation.go_to("activity"))
-        settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
+        settings = LabelledButton("gear", self.tr("Settings"), "enginesSettings")
         settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
         return PageHead(
             self.tr("Engines"), "enginesBack", self._navigation.go_to_chat, activity, settings

@@ -113,4 +113,5 @@ def _of_pages(group: str, group_title: str) -> Iterator[WindowCommand]:
     for page in pages():
         if page.group == group:
             for command in page.commands:
-                yield WindowCommand(command.name, command.text, (command.keys,), group_title)
+                keys = (command.keys,) if command.keys else ()
+                yield WindowCommand(command.name, command.text, keys, group_title)

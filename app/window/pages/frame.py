@@ -16,10 +16,12 @@ from PySide6.QtWidgets import (
 from app.chats.composer.pages.composer import Composer
 from app.chats.history.presenters.chats import Chats
 from app.chats.history.values.chat import UNTITLED
+from app.chats.history.values.places import ALL
 from app.chats.pages.header import Header
 from app.kit.look.scale import scaled, zoom
 from app.kit.widgets.enter import press_focused
 from app.kit.widgets.toast_room import ToastRoom
+from app.models.library.values.entry import STARTER
 from app.settings.values.fields import Settings
 from app.window.pages.sidebar import Sidebar
 from app.window.pages.signal_buffer import SignalBuffer
@@ -52,12 +54,17 @@ class WindowFrame(QMainWindow):
         self._is_narrow = False
         self._panel: QWidget | None = None
         self._lay_out(chats)
-        self.header.set_title(self.tr(UNTITLED))
         self.composer.set_send_with(settings.send_with)
-        if draft := chats.drafts.of(None):
-            self.composer.set_text(draft)
+        draft = chats.drafts.of(None)
         self.sidebar.refresh(None)
-        self.composer.focus()
+        if settings.model == STARTER and not draft and not chats.count(ALL):
+            # The first screen comes in their place.
+            self.composer.hide()
+            self.header.set_first(True)
+        else:
+            self.header.set_title(self.tr(UNTITLED))
+            self.composer.set_text(draft)
+            self.composer.focus()
         side = self.sidebar
         self.early_messages = SignalBuffer([self.composer.send])
         self.early = SignalBuffer(

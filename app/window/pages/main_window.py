@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from app.chats.sidebar.pages.chat_actions import ChatActions
     from app.chats.sidebar.pages.rows import Scope
     from app.chats.welcome.pages.download_strip import DownloadStrip
+    from app.chats.welcome.pages.first_minute import FirstMinute
     from app.connections.pages.going_online import GoingOnline
     from app.documents.collections.pages.documents_page import DocumentsPage
     from app.exchange.pages.exporter import Exporter
     from app.exchange.pages.importer import Importer
     from app.kit.notify import Notifier
-    from app.models.discover.values.offers import Offer
     from app.models.downloads.values.downloads import Download
     from app.models.library.pages.chooser import ModelChooser
     from app.models.library.pages.model_button import ModelPicking
@@ -96,8 +96,6 @@ class MainWindow(WindowFrame):
 
         Continue the iterator whenever the event loop is idle. At the end, `is_built` is true.
         """
-        from app.chats.welcome.pages.first_look import FirstLook
-
         self.presenters = presenters
         self._make_tools(report)
         yield
@@ -113,13 +111,6 @@ class MainWindow(WindowFrame):
         self.online.announce()
         self.assistants.show()
         self.refresh()
-        # By now it is known whether there is a chat.
-        FirstLook(
-            self.page.welcome,
-            presenters.system,
-            presenters.suggestions,
-            (presenters.chats.changed, presenters.settings.changed, presenters.models.listed),
-        )
         presenters.downloads.look()
         self.is_built = True
         self.early.pass_on()
@@ -180,11 +171,13 @@ class MainWindow(WindowFrame):
         self.strip = DownloadStrip()
         self.page.banners.addWidget(self.banner)
         self.page.banners.addWidget(self.strip)
+        self.page.first_shown.connect(self._show_first)
         self.page.open_chat(first)
+        self._offer_model()
         self.show_page(self.page)
         self.remove_placeholder()
         if had_focus or not self.isVisible():
-            self.composer.focus()
+            self.page.focus()
         self.picking = ModelPicking(
             self.header.model,
             self.chooser,
@@ -286,6 +279,23 @@ class MainWindow(WindowFrame):
         )
 
     @cached_property
+    def first_minute(self) -> FirstMinute:
+        """The first screen with its offer, created at the first start."""
+        from app.chats.welcome.pages.first_minute import FirstMinute
+
+        presenters = self.presenters
+        return FirstMinute(
+            self.page,
+            self.chooser,
+            presenters.models,
+            lambda: presenters.discover,
+            presenters.suggestions,
+            presenters.downloads,
+            self.notifier,
+            self.chat_with,
+        )
+
+    @cached_property
     def exporter(self) -> Exporter:
         """The export of chats and code, created on first use."""
         from app.exchange.pages.exporter import Exporter
@@ -346,6 +356,8 @@ class MainWindow(WindowFrame):
             to_write: Focus the message field.
         """
         self.show_page(self.page)
+        if chat_id is None and to_write:
+            self.page.leave_first_screen()
         if chat_id is None or chat_id != self.chat.id:
             self.page.open_chat(chat_id)
         else:
@@ -356,7 +368,7 @@ class MainWindow(WindowFrame):
     def _focus_composer(self) -> None:
         """Focus the message field."""
         self.uncover_page()
-        self.page.composer.focus()
+        self.page.focus()
 
     def _place_at(self, position: QPoint) -> Place:
         """Return the place on which files are dropped, by a position in the window."""
@@ -470,7 +482,7 @@ class MainWindow(WindowFrame):
             if self.page.finding.escape():
                 return
             self.page.stop_seen()
-        self.page.composer.focus()
+        self.page.focus()
 
     def _go_back(self) -> None:
         """Empty a search, return from a part of a page to the page, or from there to the chat."""
@@ -501,18 +513,51 @@ class MainWindow(WindowFrame):
 
     def refresh(self) -> None:
         """Update the list of chats and the title of the current chat."""
-        self.sidebar.refresh(self.chat.id)
+        page_name = next((name for name, page in self._pages.items() if self.is_shown(page)), "")
+        self.sidebar.mark_page(page_name)
+        self.sidebar.refresh(None if page_name else self.chat.id)
         self.order.name_new_folder()
         chat = self.chat.listed
         if chat is not None and chat.unread and self.is_shown(self.page):
             self.presenters.chats.set_unread(chat.id, False)
-        if not self.is_shown(self.page):
+        if not self.is_shown(self.page) or self.page.shows_first_screen:
             self.header.set_title("")
         elif self.chat.id is None:
             self.header.set_title(self.tr("New chat"))
         elif chat is not None:
             self.header.set_title(chat.title)
-        self.page.welcome.set_first(not self.presenters.chats.count(ALL))
+        self._offer_model()
+
+    def _offer_model(self) -> None:
+        """Show the first screen while there is neither a chat nor a model besides the guide."""
+        entry = self.chooser.current_entry()
+        is_guide = entry is not None and entry.builtin
+        wanted = is_guide and not self.presenters.chats.count(ALL)
+        if wanted or "first_minute" in vars(self):
+            self.page.set_first_screen(self.first_minute.screen if wanted else None)
+
+    def _show_first(self, shown: bool) -> None:
+        """Show only what the first screen needs.
+
+        Args:
+            shown: Whether it is shown in place of an empty chat.
+        """
+        self.header.set_first(shown)
+        self._show_banner()
+        self._show_downloads()
+        self.refresh()
+
+    def _show_banner(self) -> None:
+        entry = self.chooser.current_entry()
+        is_guide = entry is not None and entry.builtin
+        self.banner.setVisible(is_guide and not self.page.shows_first_screen)
+
+    def _show_downloads(self) -> None:
+        """Show the downloads; that of the first screen's model has its place there."""
+        downloads: Sequence[Download] = self.presenters.downloads.last_downloads or ()
+        if "first_minute" in vars(self):
+            downloads = self.first_minute.others(downloads)
+        self.strip.show_downloads(downloads)
 
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark the chat as unread if the user did not see its answer end."""
@@ -556,8 +601,8 @@ class MainWindow(WindowFrame):
         self.presenters.models.read_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin
-        self.banner.setVisible(guide)
-        self.page.welcome.set_guide(guide)
+        self._show_banner()
+        self._offer_model()
         self._suggest()
         name = self.tr("the guide") if guide else (entry.name if entry else "Hearth")
         self.page.composer.set_assistant(name)
@@ -574,19 +619,6 @@ class MainWindow(WindowFrame):
             thinks = self.page.thinking.thinks
             kind = kind_for(entry.name, builtin=entry.builtin, thinks=thinks, documents=documents)
         self.page.welcome.suggest(kind)
-
-    def _get_offer(self, offer: Offer, pictures: bool) -> None:
-        """Download the model that the welcome screen recommends."""
-        from app.models.downloads.pages.download_words import queued_words
-
-        def queued(download: Download) -> None:
-            self.notifier.say(queued_words(download))
-
-        def failed(error: Exception) -> None:
-            self.page.welcome.show_not_queued()
-            self.notifier.error(error)
-
-        self.presenters.discover.get_offer(offer, queued, failed, projector=pictures)
 
     def _add_commands(self) -> None:
         """Add an action for each command, with the user's shortcuts."""
@@ -672,12 +704,6 @@ class MainWindow(WindowFrame):
             lambda: presenters.downloads.resume_stopped_by(Offline.code)
         )
         presenters.settings.changed.connect(self.apply)
-        welcome = self.page.welcome
-        presenters.system.checked.connect(welcome.show_check)
-        presenters.system.failed.connect(welcome.show_check_failed)
-        presenters.suggestions.offered.connect(welcome.show_offers)
-        welcome.get.connect(self._get_offer)
-        welcome.choose.connect(lambda: self.go_to("models", "discover"))
 
     def _connect_chats(self) -> None:
         sidebar, presenters = self.sidebar, self.presenters
@@ -711,8 +737,8 @@ class MainWindow(WindowFrame):
         presenters.models.listed.connect(chooser.announce)
         presenters.models.listed.connect(self.page.mtp.refresh)
         presenters.models.mtp_read.connect(self.page.mtp.show_files)
-        for view in (self.strip, self.page.welcome, self.sidebar):
-            presenters.downloads.changed.connect(view.show_downloads)
+        presenters.downloads.changed.connect(self._show_downloads)
+        presenters.downloads.changed.connect(self.sidebar.show_downloads)
         presenters.downloads.completed.connect(self.strip.show_completed)
         self.strip.use.connect(presenters.downloads.use)
         chooser.changed.connect(self.strip.dismiss)

@@ -41,6 +41,7 @@ class PageCommand:
     """A command that shows a page.
 
     Attributes:
+        keys: The default shortcut; "" for none.
         part: The part of the page to show; "" for the part that was shown last.
     """
 
@@ -57,8 +58,7 @@ class Page:
     Attributes:
         make: Creates the page on the first visit, and imports its modules only then.
         commands: The commands that show the page; the first one is also that of its button.
-        drawing: The icon of its button in the sidebar; "" for no button.
-        small: Whether the button shows only its icon.
+        drawing: The icon of its button in the sidebar; "" if its commands are in the menu *More*.
         group: The group of its commands.
     """
 
@@ -66,7 +66,6 @@ class Page:
     make: Callable[[PageTools], QWidget]
     commands: tuple[PageCommand, ...]
     drawing: str = ""
-    small: bool = False
     group: Literal["window", "help"] = "window"
 
 
@@ -104,7 +103,10 @@ def pages() -> tuple[Page, ...]:
         Page(
             "engines",
             _engines,
-            (PageCommand("show_engines", _tr("pages", "Engines"), "Ctrl+Shift+G"),),
+            (
+                PageCommand("show_engines", _tr("pages", "Engines"), "Ctrl+Shift+G"),
+                PageCommand("show_api", _tr("pages", "For other programs (API)"), "", "api"),
+            ),
         ),
         Page(
             "activity",
@@ -120,15 +122,11 @@ def pages() -> tuple[Page, ...]:
             "connections",
             _connections,
             (PageCommand("show_connections", _tr("pages", "Connections"), "Ctrl+Shift+J"),),
-            drawing="ledger",
-            small=True,
         ),
         Page(
             "help",
             _help,
             (PageCommand("show_help", _tr("pages", "Help"), "Shift+F1"),),
-            drawing="help",
-            small=True,
             group="help",
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.leading_picture import LeadingPicture
+from app.kit.widgets.menu_button import pop_up
 from app.kit.widgets.picture import Picture
 from app.window.pages.pages import Page, pages
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from app.models.downloads.values.downloads import Download
 
 _SEARCH_MS = 150
-_LOW = 620
+_LOW = 580
 """In pixels. In a lower window the fixed parts shrink to leave room for the chats."""
 _WIDE = 420
 """In pixels. In a low sidebar that is wider, the search is beside the button for a new chat."""
@@ -79,6 +80,8 @@ class Sidebar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(NARROWEST)
         self._is_low = self._is_wide = False
+        self._page_name = ""
+        self._marked: dict[QAbstractButton, frozenset[str]] = {}
         self.model = ChatModel(chats, self)
         # Created in the order in which they are shown, because that becomes the order of the Tab
         # key.
@@ -186,6 +189,12 @@ class Sidebar(QWidget):
         self.chats.reload()
         self.chats.show_chat(current)
         self._show_list()
+
+    def mark_page(self, name: str) -> None:
+        """Mark the button of the open page, or *More* for a page without one; "" for a chat."""
+        self._page_name = name
+        for button, names in self._marked.items():
+            button.setChecked(name in names)
 
     def go_to(self, scope: Scope) -> None:
         """List the chats of this scope, and clear the search."""
@@ -329,37 +338,52 @@ class Sidebar(QWidget):
     def _make_bottom(self, *, icons: bool) -> QWidget:
         """Create the buttons for the other pages: below each other, or as a row of icons."""
         bottom = QWidget(self)
-        with_button = [page for page in pages() if page.drawing]
-        large = [page for page in with_button if not page.small]
-        above = [
-            _button("scratch", self.tr("Scratch chat"), "scratchChat", bottom, icon=icons),
-            *(self._page_button(page, bottom, icon=icons) for page in large),
-        ]
-        settings = _button("sliders", self.tr("Settings"), "settings", bottom, icon=icons)
-        small = [self._page_button(page, bottom, icon=True) for page in with_button if page.small]
-        above[0].clicked.connect(self.scratch)
+        scratch = _button("scratch", self.tr("Scratch chat"), "scratchChat", bottom, icon=icons)
+        scratch.clicked.connect(self.scratch)
+        shown = [self._page_button(page, bottom, icon=icons) for page in pages() if page.drawing]
+        settings = _button("gear", self.tr("Settings"), "settings", bottom, icon=icons)
         settings.clicked.connect(self.settings)
-        column, row = QVBoxLayout(bottom), QHBoxLayout()
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        row.setSpacing(0 if icons else 2)
-        if icons:
-            for button in (*above, settings, *small):
-                row.addWidget(button, 1, Qt.AlignmentFlag.AlignCenter)
-        else:
-            for button in above:
-                column.addWidget(button)
-            row.addWidget(settings, 1)
-            for button in small:
-                row.addWidget(button)
-        column.addLayout(row)
+        more = _button("more", self.tr("More"), "morePages", bottom, icon=icons)
+        more.clicked.connect(lambda: self._open_more(more))
+        self._marked[more] = frozenset(page.name for page in pages() if not page.drawing)
+        more.setCheckable(True)
+        layout = QHBoxLayout(bottom) if icons else QVBoxLayout(bottom)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0 if icons else 2)
+        for button in (scratch, *shown, settings, more):
+            if icons:
+                layout.addWidget(button, 1, Qt.AlignmentFlag.AlignCenter)
+            else:
+                layout.addWidget(button)
+        self.mark_page(self._page_name)
         return bottom
 
     def _page_button(self, page: Page, parent: QWidget, *, icon: bool) -> QAbstractButton:
         command, name = page.commands[0], f"show{page.name.capitalize()}"
         button = _button(page.drawing, command.text, name, parent, icon=icon)
+        button.setCheckable(True)
         button.clicked.connect(lambda: self.page.emit(page.name, command.part))
+        button.clicked.connect(lambda: self.mark_page(self._page_name))
+        self._marked[button] = frozenset((page.name,))
         return button
+
+    def _open_more(self, button: QWidget) -> None:
+        """Open the menu of the pages without a button of their own."""
+        menu = QMenu(button)
+        menu.setObjectName("pagesMenu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for page in pages():
+            if page.drawing:
+                continue
+            for command in page.commands:
+                action = menu.addAction(command.text)
+                action.setObjectName(command.name)
+                action.triggered.connect(partial(self._go, page.name, command.part))
+        self.mark_page(self._page_name)
+        pop_up(menu, button)
+
+    def _go(self, page: str, part: str, _checked: bool = False) -> None:
+        self.page.emit(page, part)
 
 
 def _button(

@@ -40,7 +40,7 @@ _FIRST: tuple[Section, ...] = ("Appearance", "Engines")
 """Sections of the settings that are shown without “All options”, too."""
 
 PAGES: Final = (
-    Page("welcome", ways.first, full=False, empty="welcome"),
+    Page("welcome", ways.first, full=False, empty="firstScreen"),
     Page("here-empty", ways.models("here"), full=False, empty="modelsHere"),
     Page("offers", ways.models("discover", "offer-default"), full=False, empty="discoverHome"),
     Page("catalogue", ways.catalogue, full=False),
@@ -120,6 +120,7 @@ PAGES: Final = (
     Page("options", ways.options),
     Page("chat-menu", ways.chat_menu),
     Page("place-menu", ways.place_menu, leave=lambda house: house.window.uncover_page()),
+    Page("pages-menu", ways.pages_menu, leave=lambda house: house.window.uncover_page()),
     Page("export", ways.export),
     Page("import", ways.importing),
     Page("token", ways.token),

@@ -22,7 +22,6 @@ from app.api.pages.api_card import ApiCard
 from app.api.pages.client_dialog import ClientDialog
 from app.api.values import ApiClient, ApiUse
 from app.base.errors import AddressNotFree
-from app.chats.composer.pages.mtp_chip import MtpChip
 from app.chats.sidebar.pages.chat_model import ROW
 from app.documents.collections.pages.documents_page import DocumentsPage
 from app.help.pages.licence_list import LicenceDialog
@@ -246,6 +245,15 @@ def place_menu(house: House) -> QWidget:
     return house.part(QMenu, "placeMenu")
 
 
+def pages_menu(house: House) -> QWidget:
+    """The menu of the pages without a button of their own."""
+    chat(house)
+    house.window.set_sidebar(True)
+    click(house, "morePages")
+    house.until("pagesMenu")
+    return house.part(QMenu, "pagesMenu")
+
+
 def picker(house: House) -> QWidget:
     """Show the list of models under the button with the model's name."""
     chat(house)
@@ -256,8 +264,11 @@ def picker(house: House) -> QWidget:
 
 
 def mtp_card(house: House) -> QWidget:
-    chat(house)
-    house.part(MtpChip).open_card(house.window.page.composer)
+    menu = options(house)
+    action = menu.findChild(QAction, "openMtp")
+    assert action is not None
+    action.trigger()
+    menu.close()
     house.until("mtpCard")
     return house.part(QWidget, "mtpCard").window()
 
@@ -912,8 +923,8 @@ def new(house: House) -> QWidget:
 
 
 def first(house: House) -> QWidget:
-    house.window.open_chat(None)
-    house.until("offer-default")
+    house.window.go_to_chat()
+    house.until("firstOffer")
     return house.window
 
 

@@ -28,7 +28,7 @@ Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object
 
 
 class ChatMtp(QObject):
-    """The connection of the composer's MTP chip with the presenters, for the open chat.
+    """The connection of the composer's entry and chip with the presenters, for the open chat.
 
     Each chat has its own mode, which is saved with the chat; only the user changes it. The
     sentence on the card comes from the best available source: the report of the chat's last
@@ -49,7 +49,8 @@ class ChatMtp(QObject):
     ) -> None:
         super().__init__(parent)
         self._chip = chip = MtpChip()
-        composer.options.add(chip, chip.fill)
+        composer.options.add(chip, lambda _: None)  # the menu has its entry in any case
+        composer.add_to_menu(chip.fill)
         self._chats = chats
         self._chat = chat
         self._generation = generation
@@ -77,13 +78,18 @@ class ChatMtp(QObject):
         """The mode of the next message."""
         return self._current_mode()
 
+    @property
+    def sentence(self) -> str:
+        """The sentence on the card."""
+        return self._sentence(self._current_mode())
+
     def refresh(self) -> None:
         """Show the state of the open chat."""
         self._model = self._chat.model
         mode = self._current_mode()
         self._chip.show_state(
             mode,
-            self._chip_text(mode),
+            self._gain_text(mode),
             self._sentence(mode),
             can_switch=not self._fixed_by_server(),
         )
@@ -134,7 +140,7 @@ class ChatMtp(QObject):
         lines = [
             self.tr("Restart the engine?"),
             self.tr(
-                "{name} can change multi-token prediction only when its engine starts. The "
+                "{name} can change this only when its engine starts. The "
                 "engine restarts with the next message, which takes about {restart_s} s."
             ).format(name=name_of(ready.entry), restart_s=figure(ready.loaded.restart_s)),
         ]
@@ -202,7 +208,7 @@ class ChatMtp(QObject):
         """Return why the switch has no effect; "" if it has."""
         ready = self._loaded_model()
         if self._at_server or (ready is not None and ready.loaded.mtp_switch == "server"):
-            return self.tr("MTP is set on the server; Hearth cannot change it.")
+            return self.tr("The server decides on this; Hearth cannot change it.")
         return ""
 
     def _loaded_model(self) -> Ready | None:
@@ -213,16 +219,12 @@ class ChatMtp(QObject):
                 return ready
         return None
 
-    def _chip_text(self, mode: MtpMode) -> str:
-        """Return the text of the chip: the gain in speed of the last answer, if noticeable."""
-        if self._fixed_by_server():
-            return self.tr("MTP")
-        if mode == "off":
-            return self.tr("MTP off")
+    def _gain_text(self, mode: MtpMode) -> str:
+        """Return the gain in speed of the last answer; "" if there is none to speak of."""
         gain = self._gains.get(self._chat.id or "", 0.0)
-        if gain >= _FASTER:
-            return self.tr("{gain}× faster").format(gain=figure(gain, 1))
-        return self.tr("MTP")
+        if self._fixed_by_server() or mode == "off" or gain < _FASTER:
+            return ""
+        return self.tr("{gain}× faster").format(gain=figure(gain, 1))
 
     def _sentence(self, mode: MtpMode) -> str:
         why_not = self._fixed_by_server()
@@ -242,16 +244,16 @@ class ChatMtp(QObject):
         if running is None or running == mode:
             return ""
         words = {
-            "off": self.tr("MTP is off from the next message on."),
-            "auto": self.tr("MTP is automatic from the next message on."),
-            "on": self.tr("MTP is on from the next message on."),
+            "off": self.tr("Off from the next message on."),
+            "auto": self.tr("Automatic from the next message on."),
+            "on": self.tr("On from the next message on."),
         }
         return words[mode]
 
     def _latest_sentence(self, mode: MtpMode) -> str:
         """Return the most recent sentence about MTP."""
         if mode == "off":
-            return self.tr("MTP is off for this chat.")
+            return self.tr("Off for this chat.")
         ready = self._loaded_model()
         report = self._reports.get(self._chat.id or "")
         model_id = self._models.get(self._chat.id or "")

@@ -1,4 +1,4 @@
-"""The chip at the composer with the gain of multi-token prediction, and the card that it opens."""
+"""Faster answers by multi-token prediction: the chip with the gain, and the card of the switch."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class MtpPopover(Popover):
     chosen = Signal(str)
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__("mtpCard", self.tr("Multi-token prediction"), parent)
+        super().__init__("mtpCard", self.tr("Faster answers"), parent)
         tip = mtp_explanation()
         self._switch = Segments(
             "mtp",
             self.windowTitle(),
             (
-                ("off", self.tr("Off"), self.tr("Multi-token prediction off")),
-                ("auto", self.tr("Auto"), self.tr("Multi-token prediction automatic")),
-                ("on", self.tr("On"), self.tr("Multi-token prediction on")),
+                ("off", self.tr("Off"), self.tr("Faster answers off")),
+                ("auto", self.tr("Auto"), self.tr("Faster answers automatic")),
+                ("on", self.tr("On"), self.tr("Faster answers on")),
             ),
         )
         self._switch.setAccessibleDescription(tip)
@@ -68,7 +68,7 @@ class MtpPopover(Popover):
 
 
 class MtpChip(MenuButton):
-    """The chip that opens the card of multi-token prediction.
+    """The chip with the gain in speed, hidden without one; it opens the card.
 
     Signals:
         chosen(mode): The user chose a mode on the card.
@@ -84,6 +84,7 @@ class MtpChip(MenuButton):
         self._sentence = ""
         self._can_switch = True
         self._card: MtpPopover | None = None
+        self.hide()
         self.clicked.connect(lambda: self.open_card(self))
 
     @property
@@ -101,24 +102,27 @@ class MtpChip(MenuButton):
 
         Args:
             mode: The mode of the next message.
-            word: The text of the chip.
+            word: The gain in speed; "" hides the chip.
             sentence: The sentence on the card.
             can_switch: Whether the user can choose another mode.
         """
         self._mode, self._sentence, self._can_switch = mode, sentence, can_switch
         if word != self.text():
             self.setText(word)
-        self.setAccessibleName(self.tr("Multi-token prediction: {word}").format(word=word))
+        self.setVisible(bool(word))
+        self.setAccessibleName(self.tr("Faster answers: {word}").format(word=word))
         self.setAccessibleDescription(sentence)
         self.setToolTip(mtp_tip(sentence))
         if self._card is not None:
             self._card.show_state(mode, sentence, can_switch=can_switch)
 
     def fill(self, menu: QMenu) -> None:
-        """Add an entry that opens the card to a menu, for when the chip has no room."""
-        name = self.tr("Multi-token prediction")
-        text = self.text()
-        action = menu.addAction(f"{name}: {text}" if text != self.tr("MTP") else f"{name}…")
+        """Add an entry that opens the card to a menu."""
+        if self._mode == "off":
+            words = self.tr("Faster answers (off)…")
+        else:
+            words = self.tr("Faster answers…")
+        action = menu.addAction(words)
         action.setObjectName("openMtp")
         action.triggered.connect(lambda: self.open_card(menu.parentWidget() or self))
 

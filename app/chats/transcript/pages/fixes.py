@@ -38,7 +38,7 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
         case "install", _:
             button = "download", _tr("failure", "See what it needs")
         case "open_settings", _:
-            button = "sliders", _tr("failure", "Open the settings")
+            button = "gear", _tr("failure", "Open the settings")
         case "enter_key", _:
             button = "key", _tr("failure", "Enter the key…")
         case "get_projector", _:

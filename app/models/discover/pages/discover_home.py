@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QDeadlineTimer, QPoint, Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
@@ -16,9 +16,6 @@ from app.models.discover.pages.catalogue_area import CatalogueArea
 from app.models.discover.pages.offers_area import OffersArea
 from app.models.discover.pages.results import Results
 from app.models.discover.pages.search_bar import SearchBar
-
-_LAYOUT_MS = 500
-"""A page that has kept its height for this time is laid out."""
 
 
 class DiscoverHome(PartPage):
@@ -48,9 +45,11 @@ class DiscoverHome(PartPage):
         for part in (self._offline, self.offers, self.catalogue, self._searching):
             self.column.addWidget(part)
         self.column.addStretch(1)
-        self._laying_out = QDeadlineTimer(0)
         self._scrolling = timer(self, 0, self._scroll_to_search)
-        self.verticalScrollBar().rangeChanged.connect(self._follow_height)
+        # What is above the search may get its height later, until the user scrolls.
+        self._follows_search = False
+        self.verticalScrollBar().rangeChanged.connect(self._scroll_to_search)
+        self.verticalScrollBar().actionTriggered.connect(self._follow_no_more)
 
     def set_offline(self, offline: bool, *, for_good: bool) -> None:
         """Hide the search while offline.
@@ -63,21 +62,18 @@ class DiscoverHome(PartPage):
         self._searching.setHidden(offline)
 
     def show_search(self) -> None:
-        """Scroll to the search field and its results, once they are laid out.
-
-        They get their height only after several turns of the event loop.
-        """
-        self._laying_out.setRemainingTime(_LAYOUT_MS)
+        """Scroll to the search field and its results, once they are laid out."""
+        self._follows_search = True
         self._scrolling.start()
 
-    def _follow_height(self) -> None:
-        if not self._laying_out.hasExpired():
-            self.show_search()
-
     def _scroll_to_search(self) -> None:
-        top = self._searching.mapTo(self, QPoint()).y()
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.value() + top - GRID)
+        if self._follows_search:
+            top = self._searching.mapTo(self, QPoint()).y()
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + top - GRID)
+
+    def _follow_no_more(self) -> None:
+        self._follows_search = False
 
     def _make_offline(self) -> Panel:
         panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)

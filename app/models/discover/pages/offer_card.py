@@ -19,7 +19,6 @@ from app.models.discover.pages.words import offer_facts
 from app.models.discover.values.offers import Offer
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
-from app.models.library.pages.names import mtp_tip
 from app.models.pages.memory_bar import MemoryBars
 
 
@@ -67,12 +66,6 @@ class OfferCard(Panel):
         self._bars.show_uses(offer.uses)
         self.box.addWidget(self._bars)
         self.box.addWidget(Label(offer_facts(offer), "muted", name="offerFacts", wrap=True))
-        if offer.mtp:
-            words = self.tr("Faster answers (MTP): {sentence}")
-            words = words.format(sentence=translated(offer.mtp))
-            mtp = Label(words, "small", name="offerMtp", wrap=True)
-            mtp.setToolTip(mtp_tip())
-            self.box.addWidget(mtp)
         self.box.addStretch(1)
         words = self.tr("Pictures too ({projector_bytes} more)").format(
             projector_bytes=size(offer.projector_bytes)

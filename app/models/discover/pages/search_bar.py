@@ -13,7 +13,7 @@ from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.labelled_button import LabelledButton
 from app.models.hub.values.hub import Query, Sort
-from app.models.library.pages.names import mtp_tip
+from app.models.library.pages.names import mtp_explanation
 
 _LICENCES = ("apache-2.0", "mit", "gemma", "llama3.1", "lfm1.0")
 
@@ -84,9 +84,8 @@ class SearchBar(QWidget):
 
     def _filters(self) -> FlowRow:
         self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
-        self._mtp = Chip(self.tr("Faster answers (MTP)"), "filterMtp")
-        self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
-        self._mtp.setToolTip(mtp_tip())
+        self._mtp = Chip(self.tr("Faster answers"), "filterMtp")
+        self._mtp.setToolTip(mtp_explanation())
         for chip in (self._fits, self._mtp):
             chip.clicked.connect(self._search_again)
         self._licence = ComboBox()

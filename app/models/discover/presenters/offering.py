@@ -85,7 +85,6 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         pick.about,
         pick.licence.name,
         pick.licence.note,
-        pick.mtp,
         pick.verdict,
         _drafter_file(pick, size) if pick.parts.drafter else None,
         pick.projector_bytes,

@@ -57,7 +57,6 @@ class Offer:
         about: Whether the sizes come from the catalogue and not yet from the Hub.
         licence: Its short name.
         licence_note: What it forbids; "" if nothing.
-        mtp: One sentence on multi-token prediction.
         fits: The verdict on its memory.
         drafter: The separate drafter file that is counted in and is downloaded too.
         projector_bytes: Approximate size of its projector, which is downloaded on request; 0 if it
@@ -76,7 +75,6 @@ class Offer:
     about: bool = True
     licence: str = ""
     licence_note: str = ""
-    mtp: str = ""
     fits: Fits = "fits"
     drafter: CompanionFile | None = None
     projector_bytes: int = 0

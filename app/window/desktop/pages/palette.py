@@ -38,7 +38,7 @@ from app.window.desktop.pages.palette_items import Item, best
 _MOST = 50
 _WIDTH, _HEIGHT = 600, 420
 _FROM_TOP = 72
-_DRAWINGS = {"command": "forward", "chat": "chat", "model": "box", "setting": "sliders"}
+_DRAWINGS = {"command": "forward", "chat": "chat", "model": "box", "setting": "gear"}
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _DETAIL = Qt.ItemDataRole.UserRole + 1
 _DRAWING = Qt.ItemDataRole.UserRole + 2

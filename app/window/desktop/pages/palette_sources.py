@@ -75,7 +75,7 @@ _DRAWINGS: Final[Mapping[str, str]] = {
     "zoom_in": "plus",
     "zoom_out": "minus",
     "zoom_reset": "fit",
-    "show_settings": "sliders",
+    "show_settings": "gear",
     "close": "close",
     "quit": "stop",
     "show_shortcuts": "keyboard",

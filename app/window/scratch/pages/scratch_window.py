@@ -84,8 +84,6 @@ class ScratchWindow(QMainWindow):
         )
         chat = scratch.presenters.open_chat
         self.page = ChatPage(scratch.presenters, settings.current, self.notifier)
-        self.page.welcome.set_first(False)
-        self.page.welcome.set_guide(False)
         Pictures(scratch.tasks, self.page.transcript)
         self._prompts = PromptInsertion(
             presenters.prompts, self.page.composer.edit, self.page.transcript

@@ -292,20 +292,6 @@ def test_a_bug_of_ours_is_reported_and_the_chat_goes_on(ui: Ui) -> None:
     assert ui.texts[-1] == "Hello there"
 
 
-def test_the_welcome_leads_to_a_first_chat(ui: Ui) -> None:
-    ui.qtbot.waitUntil(lambda: ui.has("computerCard"))
-    ui.qtbot.waitUntil(lambda: not ui.has("checking"))
-    shown = " ".join(label.text() for label in ui.page.welcome.findChildren(QLabel))
-    for found in ("Test CPU", "8 threads", "16 GB", "9.0 GB", "No graphics card"):
-        assert found in shown
-    assert "stay on this computer" in words(ui, "promise")
-    ui.click("suggestion1")
-    ui.wait_for_answer()
-    assert ui.texts[1] == "Hello there"
-    ui.press("Ctrl+N")
-    assert not ui.has("computerCard")
-
-
 def test_what_a_terminal_wrote_in_this_chat_is_shown_with_the_next_question(ui: Ui) -> None:
     ui.ask("One")
     _, answer = ui.app.chats.ask(ui.page.chat_id, "From a terminal")

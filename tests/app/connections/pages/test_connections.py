@@ -35,7 +35,7 @@ def cells(ui: Ui) -> list[list[str]]:
 
 
 def test_nothing_has_left_says_so(ui: Ui) -> None:
-    ui.click("showConnections")
+    ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: summary(ui) == "No connection has left this computer.")
     assert "only when you search" in ui.find(QLabel, "noConnections").text()
     assert not ui.find(QPushButton, "clearConnections").isEnabled()
@@ -64,7 +64,7 @@ def test_connections_are_listed_summed_up_filtered_and_copied(ui: Ui) -> None:
 
 def test_a_new_connection_appears_while_the_page_is_open(ui: Ui) -> None:
     ui.app.ledger.add(ONE)
-    ui.click("showConnections")
+    ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: "huggingface.co" in summary(ui))
     table = ui.find(QTableView, "connections")
     table.selectRow(0)
@@ -76,7 +76,7 @@ def test_a_new_connection_appears_while_the_page_is_open(ui: Ui) -> None:
 
 def test_the_list_is_cleared_after_a_question(ui: Ui) -> None:
     ui.app.ledger.add(ONE)
-    ui.click("showConnections")
+    ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: "huggingface.co" in summary(ui))
     ui.click("clearConnections")
     ui.click("keepConnections")

@@ -19,7 +19,7 @@ from app.help.services.guides import Guides
 from app.kit.look.language import install_language
 from app.kit.widgets.row_button import RowButton
 from tests.support.control_names import all_named
-from tests.support.window import Ui
+from tests.support.window import Ui, part
 
 TITLES = [guide.title for guide in Guides(GUIDES).all]
 
@@ -172,7 +172,10 @@ def test_many_hits_are_cut_off_and_counted(ui: Ui) -> None:
 
 
 def test_help_is_reached_by_the_sidebar_and_the_menu_and_leads_to_the_shortcuts(ui: Ui) -> None:
-    ui.click("showHelp")
+    ui.click("morePages")
+    more = ui.find(QMenu, "pagesMenu")
+    part(more, QAction, "show_help").trigger()
+    more.close()
     assert ui.has("helpPage")
     ui.click("helpBack")
     assert not ui.has("helpPage")

@@ -79,7 +79,7 @@ def test_the_numbers_are_said(qtbot: QtBot) -> None:
     bar = strip(bars)
     assert bar.accessibleName() == "Memory: 16 GB"
     assert bar.accessibleDescription() == (
-        "In use 5.0 GB, Weights 4.0 GB, Context 1.0 GB, Computing 1.0 GB, Drafter 1.0 GB, "
+        "In use 5.0 GB, Weights 4.0 GB, Context 1.0 GB, Computing 1.0 GB, Faster answers 1.0 GB, "
         "Projector 1.0 GB, Free 3.0 GB of 16 GB."
     )
 

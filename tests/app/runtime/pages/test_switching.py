@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.base.errors import TokenMalformed
-from app.chats.composer.pages.mtp_chip import MtpChip, MtpPopover
+from app.chats.composer.pages.mtp_chip import MtpPopover
 from app.models.discover.values.counterparts import Counterpart
 from app.models.library.pages.model_picker import ModelPicker
 from app.models.library.values.entry import ModelEntry
@@ -62,7 +62,7 @@ def shown(ui: Ui) -> list[str]:
 
 def press_mtp(ui: Ui, mode: str) -> None:
     """Choose a mode on the card at the composer."""
-    ui.click("mtpChip")
+    ui.open_mtp()
     card = ui.find(MtpPopover)
     ui.click(f"mtp-{mode}")
     card.close()
@@ -159,12 +159,11 @@ def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
     press_mtp(ui, "off")
     ui.click("restartForMtp")
     assert mode(ui) == "off"
-    chip = ui.find(MtpChip)
-    assert chip.sentence == "The engine restarts with the next message: about 84 s."
+    assert ui.page.mtp.sentence == "The engine restarts with the next message: about 84 s."
     press_mtp(ui, "on")
     assert not ui.has("messageDialog")
     assert mode(ui) == "on"
-    assert "restarts" not in chip.sentence
+    assert "restarts" not in ui.page.mtp.sentence
 
 
 def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
@@ -187,8 +186,7 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     press_mtp(ui, "off")
     assert "The guide elsewhere can change" in ui.find(QLabel, "line2").text()
     ui.click("restartForMtp")
-    chip = ui.find(MtpChip)
-    assert chip.sentence == "The engine restarts with the next message: about 84 s."
+    assert ui.page.mtp.sentence == "The engine restarts with the next message: about 84 s."
 
 
 def test_where_only_on_drafts_it_is_asked_between_auto_and_on(ui: Ui) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.chats.transcript.pages import progress_line
 from tests.support.openai_server import OpenAiServer, Reply
@@ -39,7 +39,7 @@ def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
         chosen = next(it for it in ui.window.chooser.entries() if it.engine == "remote")
         ui.click(f"use-{chosen.id}")
         assert text(ui, "engineBadgeWhat") == "Another program answers"
-        assert "MTP is set on the server" in ui.find(QWidget, "mtpChip").accessibleDescription()
+        assert "The server decides on this" in ui.page.mtp.sentence
         ui.ask("Hi")
         assert len(server.chats()) == 1
         assert server.chats()[0]["messages"][-1]["content"] == "Hi"

@@ -169,6 +169,7 @@ def test_the_chat_that_was_open_last_is_there_again(
     monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
     before = First(qtbot)
     chats, lists = before.opened.chats, before.opened.chat_lists
+    chats.ask(None, "Pears")  # with no chat at all there would be the first screen
     question, answer = chats.ask(None, "Apples")
     chats.save_answer(replace(answer, text="Red.", state="complete"))
     before.build_window()

@@ -528,7 +528,7 @@ def test_tab_goes_in_the_order_that_one_sees(three: Ui, size: tuple[int, int]) -
     assert [widget.objectName() for widget in reached] == [
         *("hideSidebar", "newChat", "search", "place", "newFolder", "chatList"),
         *("rowAction", "rowMore", "scratchChat", "showAssistants", "showDocuments"),
-        *("showModels", "settings", "showConnections", "showHelp"),
+        *("showModels", "settings", "morePages"),
     ]
     fixed = [it for it in reached if not it.objectName().startswith("row")]
     assert sorted(fixed, key=reading_order) == fixed
@@ -633,3 +633,52 @@ def test_chats_are_chosen_by_keys_and_archived(three: Ui) -> None:
     three.qtbot.waitUntil(lambda: three.titles == ["Cherries"])
     three.press("Ctrl+Shift+H")
     assert sorted(three.titles) == ["Apples", "Pears"]
+
+
+def marked(ui: Ui) -> list[str]:
+    """Return the names of the marked buttons in the sidebar that are visible."""
+    buttons = ui.window.sidebar.findChildren(QAbstractButton)
+    return [it.objectName() for it in buttons if it.isVisible() and it.isChecked()]
+
+
+@pytest.mark.parametrize("size", [(1120, 760), (560, 500)])
+def test_the_open_page_is_marked_and_no_chat_beside_it(three: Ui, size: tuple[int, int]) -> None:
+    three.window.resize(*size)
+    three.window.set_sidebar(True)
+    assert marked(three) == []
+    assert three.chats.selected_ids()
+    for name, keys in (("showAssistants", "Ctrl+Shift+A"), ("showModels", "Ctrl+M")):
+        three.press(keys)
+        three.window.set_sidebar(True)
+        assert marked(three) == [name]
+        three.click(name)
+        three.window.set_sidebar(True)
+        assert marked(three) == [name], "a click on the open page leaves it open"
+        assert not three.chats.selected_ids()
+    three.press("Ctrl+Shift+R")
+    three.window.set_sidebar(True)
+    assert marked(three) == ["morePages"], "where the page has no button of its own"
+    three.press("Ctrl+N")
+    three.window.set_sidebar(True)
+    assert marked(three) == []
+
+
+@pytest.mark.parametrize("size", [(1120, 760), (560, 500)])
+def test_more_leads_to_every_page_without_a_button(three: Ui, size: tuple[int, int]) -> None:
+    three.window.resize(*size)
+    reached = {
+        "show_engines": "enginesPage",
+        "show_api": "apiCard",
+        "show_activity": "activityPage",
+        "show_servers": "serversPage",
+        "show_connections": "connectionsPage",
+        "show_help": "helpPage",
+    }
+    for command, page in reached.items():
+        three.window.set_sidebar(True)
+        three.click("morePages")
+        menu = three.find(QMenu, "pagesMenu")
+        assert [action.objectName() for action in menu.actions()] == list(reached)
+        part(menu, QAction, command).trigger()
+        menu.close()
+        three.qtbot.waitUntil(partial(three.has, page))

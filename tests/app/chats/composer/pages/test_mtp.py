@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
 from app.base.errors import DiskFull
 from app.base.shipped import STARTER, STARTER_DRAFTER
@@ -22,7 +23,7 @@ from app.chats.history.values.places import ALL
 from engines.errors import MtpUnavailable
 from engines.types import MtpCheck, MtpReport
 from tests.support.scripted import MTP_LINE, NO_DRAFTS
-from tests.support.window import Ui
+from tests.support.window import Ui, part
 
 RUNS = MtpReport(
     "auto",
@@ -41,13 +42,18 @@ def chip(ui: Ui) -> MtpChip:
     return ui.find(MtpChip)
 
 
+def line(ui: Ui) -> str:
+    """Return the sentence on the card."""
+    return ui.page.mtp.sentence
+
+
 def wait_for_line(ui: Ui, text: str) -> None:
-    ui.qtbot.waitUntil(lambda: chip(ui).sentence == text)
+    ui.qtbot.waitUntil(lambda: line(ui) == text)
 
 
 def open_card(ui: Ui) -> MtpPopover:
     if not ui.has("mtpCard"):
-        ui.click("mtpChip")
+        ui.open_mtp()
     return ui.find(MtpPopover)
 
 
@@ -87,9 +93,12 @@ def test_an_off_is_kept_with_its_chat(ui: Ui) -> None:
     first = ui.page.chat_id
     assert first is not None
     click(ui, "off")
-    assert chip(ui).sentence == "MTP is off for this chat."
-    assert "Answers faster by guessing words ahead." in chip(ui).toolTip()
-    assert chip(ui).text() == "MTP off"
+    assert line(ui) == "Off for this chat."
+    assert not ui.has("mtpChip")
+    ui.click("moreForMessage")
+    menu = ui.find(QMenu, "messageOptions")
+    assert part(menu, QAction, "openMtp").text() == "Faster answers (off)…"
+    menu.close()
     ui.qtbot.waitUntil(lambda: ui.app.chats.mtp(first) == "off")
     ui.press("Ctrl+N")
     assert chosen(ui) == "auto"
@@ -114,19 +123,26 @@ def test_a_choice_before_the_first_question_belongs_to_the_chat_that_it_begins(u
 
 
 def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
-    ui.edit.setFocus()
-    ui.press("Tab", ui.edit)
-    ui.press("Tab")
-    assert QApplication.focusWidget() is chip(ui)
-    ui.press("Space")
+    button = ui.find(QToolButton, "moreForMessage")
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    ui.press("Space", button)
+    menu = ui.find(QMenu, "messageOptions")
+    ui.press("Down", menu)
+    entry = menu.activeAction()
+    assert entry is not None
+    assert entry.text() == "Faster answers…"
+    menu.close()
+    ui.settle()
+    ui.open_mtp()
     assert QApplication.focusWidget() is segment(ui, "auto")
-    ui.press("Right")
+    QTest.keyClick(segment(ui, "auto"), Qt.Key.Key_Right)
     assert chosen(ui) == "on"
     assert QApplication.focusWidget() is segment(ui, "on")
-    ui.press("Left")
-    ui.press("Left")
+    QTest.keyClick(segment(ui, "on"), Qt.Key.Key_Left)
+    QTest.keyClick(segment(ui, "auto"), Qt.Key.Key_Left)
     assert chosen(ui) == "off"
-    ui.press("Esc")
+    QTest.keyClick(segment(ui, "off"), Qt.Key.Key_Escape)
+    ui.settle()
     assert not ui.has("mtpCard")
     ui.ask("Hi")
     assert asked_with(ui) == ["off"]
@@ -146,9 +162,9 @@ def test_every_choice_has_its_spoken_name(ui: Ui) -> None:
     open_card(ui)
     names = [segment(ui, mode).accessibleName() for mode in ("off", "auto", "on")]
     assert names == [
-        "Multi-token prediction off",
-        "Multi-token prediction automatic",
-        "Multi-token prediction on",
+        "Faster answers off",
+        "Faster answers automatic",
+        "Faster answers on",
     ]
 
 
@@ -157,7 +173,7 @@ def test_a_change_while_an_answer_is_written_is_for_the_next(ui: Ui, hold: threa
     ui.ask("Hi", wait=False)
     ui.wait_for_text("Hello")
     click(ui, "on")
-    assert chip(ui).sentence == "MTP is on from the next message on."
+    assert line(ui) == "On from the next message on."
     hold.set()
     ui.wait_for_answer()
     ui.ask("And now")
@@ -178,10 +194,12 @@ def test_the_card_says_what_the_files_then_the_model_then_the_answer_say(
     ui.ask("More")
     wait_for_line(ui, RUNS.reason)
     assert chip(ui).accessibleDescription() == RUNS.reason
+    assert "Answers faster by guessing words ahead." in chip(ui).toolTip()
     assert chip(ui).toolTip().endswith(f"\n{RUNS.reason}")
     card = open_card(ui)
     assert ui.find(QLabel, "mtpLine").text() == RUNS.reason
     card.close()
+    ui.settle()
     ui.press("Ctrl+N")
     wait_for_line(ui, MTP_LINE)
 
@@ -196,18 +214,20 @@ def test_another_model_has_another_line(ui: Ui) -> None:
     ui.ask("Hi")
     wait_for_line(ui, NO_DRAFTS)
     ui.window.chooser.use("nobody.gguf")
-    ui.qtbot.waitUntil(lambda: "nobody" in chip(ui).sentence)
+    ui.qtbot.waitUntil(lambda: "nobody" in line(ui))
 
 
-def test_the_word_is_the_gain_of_the_last_answer(ui: Ui, hold: threading.Event) -> None:
-    assert chip(ui).text() == "MTP"
+def test_the_chip_comes_with_a_gain_of_the_last_answer(ui: Ui, hold: threading.Event) -> None:
+    assert not ui.has("mtpChip")
     ui.engine.reports = [RUNS]
     ui.ask("Hi")
-    ui.qtbot.waitUntil(lambda: chip(ui).text() == "1.4× faster")
-    assert chip(ui).accessibleName() == "Multi-token prediction: 1.4× faster"
+    assert chip(ui).text() == "1.4× faster"
+    assert chip(ui).accessibleName() == "Faster answers: 1.4× faster"
+    ui.click("mtpChip")
+    ui.find(MtpPopover).close()
     first = ui.page.chat_id
     ui.press("Ctrl+N")
-    assert chip(ui).text() == "MTP"
+    assert not ui.has("mtpChip")
     ui.window.open_chat(first)
     assert chip(ui).text() == "1.4× faster"
     hold.clear()
@@ -221,7 +241,7 @@ def test_what_brings_nothing_is_not_called_faster(ui: Ui) -> None:
     ui.engine.reports = [replace(RUNS, gain=1.01)]
     ui.ask("Hi")
     wait_for_line(ui, RUNS.reason)
-    assert chip(ui).text() == "MTP"
+    assert not ui.has("mtpChip")
 
 
 def test_reports_move_nothing_at_the_composer(ui: Ui) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from app.base.errors import DiskFull
-from app.chats.composer.pages.mtp_chip import MtpChip
+from app.chats.composer.pages.mtp_chip import MtpPopover
 from app.chats.composer.pages.queue_strip import QueueRow, QueueStrip
 from app.chats.history.store.waiting import WaitingStore
 from app.chats.transcript.pages.inline_edit import InlineEdit
@@ -160,14 +160,21 @@ def test_one_is_sent_now(ui: Ui, hold: threading.Event) -> None:
     ui.wait_for_answer()
 
 
+def choose_mtp(ui: Ui, mode: str) -> None:
+    ui.open_mtp()
+    card = ui.find(MtpPopover)
+    ui.click(f"mtp-{mode}")
+    card.close()
+
+
 def test_the_switch_of_the_moment_goes_with_the_message(ui: Ui, hold: threading.Event) -> None:
     hold.clear()
     ui.ask("One", wait=False)
     ui.wait_for_text("Hello")
-    ui.find(MtpChip).chosen.emit("off")
+    choose_mtp(ui, "off")
     ui.ask("Two", wait=False)
     ui.qtbot.waitUntil(lambda: rows(ui) == ["Two"])
-    ui.find(MtpChip).chosen.emit("on")
+    choose_mtp(ui, "on")
     hold.set()
     ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
     ui.wait_for_answer()

@@ -1,4 +1,4 @@
-"""Recommended models: on their cards, and on the welcome page."""
+"""Recommended models on their cards."""
 
 from __future__ import annotations
 
@@ -28,18 +28,12 @@ def test_the_default_comes_first_and_says_all_that_counts(discover: Ui) -> None:
     assert "about 3.4 GB" in facts
     assert "tokens a second" in facts
     assert "apache-2.0" in facts
-    assert (
-        part(shown, QLabel, "offerMtp")
-        .text()
-        .startswith("Faster answers (MTP): Automatic. Its drafter")
-    )
     assert part(shown, QLabel, "fitWord").text() == "Fits"
     for kind in ("faster", "smarter"):
         assert card(discover, kind).y() > shown.y()
 
 
 def test_nothing_is_asked_and_nothing_starts_without_a_click(ui: Ui, hub: ScriptedHub) -> None:
-    card(ui, "default")
     ui.press("Ctrl+M")
     ui.click("modelsPart-discover")
     card(ui, "default")
@@ -67,11 +61,8 @@ def tick_pictures(ui: Ui) -> QCheckBox:
     return box
 
 
-@pytest.mark.parametrize("there", ["first start", "models"])
-def test_the_model_comes_with_its_projector_where_pictures_are_ticked(ui: Ui, there: str) -> None:
-    if there == "models":
-        ui.press("Ctrl+M")
-        ui.click("modelsPart-discover")
+def test_the_model_comes_with_its_projector_where_pictures_are_ticked(discover: Ui) -> None:
+    ui = discover
     box = tick_pictures(ui)
     assert box.text() == "Pictures too (990 MB more)"
     shown = card(ui, "default")
@@ -91,16 +82,12 @@ def test_the_model_comes_with_its_projector_where_pictures_are_ticked(ui: Ui, th
     ui.qtbot.waitUntil(lambda: not box.isEnabled())
 
 
-def test_pictures_stay_ticked_when_the_offers_are_made_anew(ui: Ui) -> None:
-    tick_pictures(ui)
-    ui.press("Ctrl+M")
-    ui.click("modelsPart-discover")
+def test_pictures_stay_ticked_when_the_offers_are_made_anew(discover: Ui) -> None:
+    ui = discover
     tick_pictures(ui)
     told = ui.presenters.suggestions.last_offers
     assert told is not None
     ui.presenters.suggestions.offered.emit(told)
-    assert card(ui, "default").pictures
-    ui.click("backToChat")
     assert card(ui, "default").pictures
 
 
@@ -166,36 +153,11 @@ def test_a_catalogue_that_cannot_be_read_is_explained(
     card(discover, "default")
 
 
-def test_a_new_user_is_offered_one_model_and_can_go_on_with_the_guide(ui: Ui) -> None:
-    shown = card(ui, "default")
-    assert part(shown, QLabel, "offerKind").text() == "This computer can run"
-    ui.click("get-default")
-    ui.ask("What can you do?")
-    assert ui.texts[-1] == "Hello there"
-    ui.qtbot.waitUntil(lambda: len(ui.app.downloads.downloads()) == 2)
-
-
-def test_another_one_can_be_chosen(ui: Ui) -> None:
-    card(ui, "default")
-    ui.click("more-default")
-    assert ui.has("hubWords")
-    ui.click("backToChat")
-    assert ui.has("welcomeTitle")
-
-
-def test_who_has_chats_or_a_model_is_not_asked_again(ui: Ui) -> None:
-    card(ui, "default")
-    ui.ask("Hi")
-    ui.press("Ctrl+N")
-    assert not ui.has("offer-default")
-
-
 def test_opening_discover_asks_again_when_the_offers_are_old(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[None] = []
     real = Recommending.recommend
-    card(ui, "default")
 
     def counted(recommending: Recommending) -> object:
         asked.append(None)
@@ -205,6 +167,8 @@ def test_opening_discover_asks_again_when_the_offers_are_old(
     ui.press("Ctrl+M")
     ui.click("modelsPart-discover")
     shown = card(ui, "smarter")
+    ui.settle()
+    asked.clear()
     monkeypatch.setattr(suggestions, "FRESH_S", 0.0)
     ui.click("modelsPart-here")
     ui.click("modelsPart-discover")

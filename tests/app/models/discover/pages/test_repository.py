@@ -131,7 +131,7 @@ def test_the_sum_is_drawn_and_said(discover: Ui) -> None:
 
     said = discover.find(QWidget, "memoryBar-memory").accessibleDescription()
     assert said == (
-        "In use 7.0 GB, Weights 4.4 GB, Context 900 MB, Computing 300 MB, Drafter 300 MB, "
+        "In use 7.0 GB, Weights 4.4 GB, Context 900 MB, Computing 300 MB, Faster answers 300 MB, "
         "Free 3.1 GB of 16 GB."
     )
 

@@ -47,6 +47,7 @@ def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
     discover.presenters.settings.set("zoom", 150)
     suggestions = discover.presenters.suggestions
     discover.qtbot.waitUntil(lambda: suggestions.last_offers is not None)
+    discover.settle()
     offers = models_page(discover.window).discover.home.offers
     offers.show_looking()
     search(discover, "small")
