@@ -33,6 +33,7 @@ from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.leading_picture import LeadingPicture
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.menu_button import pop_up
 from app.kit.widgets.picture import Picture
 from app.window.pages.pages import Page, pages
@@ -369,7 +370,7 @@ class Sidebar(QWidget):
 
     def _open_more(self, button: QWidget) -> None:
         """Open the menu of the pages without a button of their own."""
-        menu = QMenu(button)
+        menu = Menu(button)
         menu.setObjectName("pagesMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for page in pages():
