@@ -29,7 +29,8 @@ _PLAIN = "qproperty-textFormat: PlainText;"
 def _base(t: Theme) -> str:
     return f"""
 QMainWindow, QDialog {{ background: {t.base}; }}
-QDialog[look="float"] {{ border: 1px solid {t.line};
+QDialog[look="around"] {{ background: transparent; }}
+QFrame[look="float"] {{ background: {t.base}; border: 1px solid {t.line};
     border-radius: {RADIUS + 2}px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
     padding: 4px {GRID}px; {_PLAIN} }}

@@ -21,7 +21,6 @@ def round_corners(window: QWidget, radius: int = GRID) -> None:
         radius: The radius of its corners in the style sheet, in pixels.
     """
     window.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
-    window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
     if QGuiApplication.platformName() in _NEEDS_A_SHAPE:
         window.installEventFilter(_Shape(window, radius))
 

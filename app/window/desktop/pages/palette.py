@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +31,8 @@ from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID, RADIUS, SMALL, theme_of
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
+from app.kit.widgets.layouts import column
+from app.kit.widgets.panel import Panel
 from app.kit.widgets.rounded import round_corners
 from app.window.desktop.pages.palette_items import Item, best
 
@@ -62,7 +63,7 @@ class Palette(QDialog):
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("palette")
-        self.setProperty("look", "float")
+        self.setProperty("look", "around")
         round_corners(self, RADIUS + 2)
         self.setWindowTitle(self.tr("Command palette"))
         self._items = list(items)
@@ -86,12 +87,11 @@ class Palette(QDialog):
         self._list.currentItemChanged.connect(self._describe_selection)
         self._none = Label(self.tr("No results."), "muted", name="paletteNone")
         self._none.setContentsMargins(GRID, GRID, GRID, GRID)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(GRID)
-        column.addWidget(self._field)
-        column.addWidget(self._none)
-        column.addWidget(self._list, 1)
+        card = Panel(
+            "float", "paletteCard", self._field, self._none, (self._list, 1),
+            margins=(1.5, 1.5, 1.5, 1.5),
+        )  # fmt: skip
+        self.setLayout(column(card))
         self._reading = QTimer(self)
         self._reading.timeout.connect(self._read)
         self._reading.start(0)

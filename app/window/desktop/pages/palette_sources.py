@@ -86,6 +86,7 @@ _DRAWINGS: Final[Mapping[str, str]] = {
     "show_downloads": "download",
     "show_engines": "cpu",
     "show_activity": "clock",
+    "show_api": "elsewhere",
     "show_servers": "server",
     "show_connections": "ledger",
     "show_help": "help",
