@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import shiboken6
 from PySide6.QtWidgets import QApplication, QWidget
@@ -88,7 +89,9 @@ def at_the_start(widget: QWidget) -> QWidget:
 
 
 @contextmanager
-def shown(app: QApplication, theme: str, zoom: int, size: tuple[int, int]) -> Iterator[Sheet]:
+def shown(
+    app: QApplication, theme: Literal["light", "dark"], zoom: int, size: tuple[int, int]
+) -> Iterator[Sheet]:
     """Show the sheet in a theme, a zoom in percent, and a size in pixels."""
     appearance = Appearance(app)
     appearance.apply(Settings(theme=theme, zoom=zoom, contrast="usual"))
