@@ -46,9 +46,9 @@ def probes_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def silent(served: Served) -> Iterator[Served]:
     """A server whose engine reads a prompt until it is released or cancelled."""
     served.engine.pieces = (PromptProgress(1, 9), "Hello", " there")
-    served.engine.hold = threading.Event()
+    served.engine.hold = hold = threading.Event()
     yield served
-    served.engine.hold.set()
+    hold.set()
 
 
 def ask(served: Served, path: str, tls: ssl.SSLContext | None = None, **more: Any) -> socket.socket:
@@ -75,6 +75,13 @@ def until_ended(served: Served, count: int) -> None:
     until(lambda: len(served.keys.uses(100)) >= count)
 
 
+def assert_next_is_answered(served: Served) -> None:
+    """The engine writes one answer at a time, so the ones before have ended in the engine, too."""
+    served.engine.hold = None
+    with ask(served, "/v1/chat/completions") as connection:
+        assert b"Hello there" in read_all(connection)
+
+
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_gone_client_ends_its_silent_answer(silent: Served, reset: bool) -> None:
     """It took two pings, 30 seconds, and the next request waited for it."""
@@ -83,6 +90,7 @@ def test_a_gone_client_ends_its_silent_answer(silent: Served, reset: bool) -> No
         assert b"200 OK" in connection.recv(65536)
         go(connection, reset=reset)
         until_ended(silent, count)
+    assert_next_is_answered(silent)
 
 
 @pytest.mark.parametrize("reset", [False, True])
@@ -120,6 +128,7 @@ def test_a_whole_answer_ends_with_its_client(silent: Served) -> None:
     for count, path in enumerate(BODIES, 3):
         ask(silent, path).close()
         until_ended(silent, count)
+    assert_next_is_answered(silent)
 
 
 class Pauses(threading.Event):
