@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QSpinBox,
+    QStyledItemDelegate,
     QWidget,
 )
 
@@ -20,6 +21,7 @@ from app.kit.look.scale import scaled
 from app.kit.text.long_lines import LongLineEdit
 from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.label import Label
+from app.kit.widgets.rounded import round_corners
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
@@ -30,7 +32,7 @@ _INSET = 6
 
 
 class ComboBox(QComboBox):
-    """A combo box that uses the wheel only with the focus.
+    """A drop-down list that uses the wheel only with the focus.
 
     On Linux Qt tells screen readers its value as its name, and takes the name from a label beside
     it. A box without such a label gets a hidden one with its accessible name.
@@ -39,6 +41,24 @@ class ComboBox(QComboBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
+        self._is_dressed = False
+
+    def showPopup(self) -> None:
+        """Show the list in the look of a menu."""
+        if not self._is_dressed:
+            self._is_dressed = True
+            self._dress()
+        super().showPopup()
+
+    def _dress(self) -> None:
+        """Draw the rows by the style sheet, and give the list round corners.
+
+        Qt's own rows for drop-down lists are drawn by the system's style alone.
+        """
+        self.setItemDelegate(QStyledItemDelegate(self))
+        around = self.view().window()
+        around.setProperty("look", "choices")
+        round_corners(around)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Make sure that there is a label."""

@@ -59,8 +59,7 @@ class CatalogueArea(QWidget):
         self._count = Label("", "group", name="listedCount")
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
-        words = self.tr("Show all {count}").format(count=0)  # until the models are known
-        self._all = LabelledButton("", words, "listedAll", look="link")
+        self._all = LabelledButton("", self.tr("Show all"), "listedAll", look="link")
         self._all.clicked.connect(self._show_all)
         self.setLayout(
             column(
