@@ -137,14 +137,14 @@ def deviating(shown: Shown) -> Iterator[str]:
             if isinstance(page, PartPage):
                 beside = page.middle.mapTo(shown.window, QPoint()).x() - left
                 if beside or page.middle.width() not in (head.width(), scaled(COLUMN)):
-                    yield f"{_name(page)} is {page.middle.width()} wide, its head {head.width()}"
+                    yield f"{name_of(page)} is {page.middle.width()} wide, its head {head.width()}"
     primary = [it for it in shown.parts if it.property("look") == "primary"]
     if len(primary) > 1:
-        yield f"{', '.join(map(_name, primary))}: only one button may be bright"
+        yield f"{', '.join(map(name_of, primary))}: only one button may be bright"
     links = [it for it in shown.parts if isinstance(it, BackLink)]
     backs = [*(head.back for head in heads if head.back.isVisible()), *links]
     if heads and len(backs) != 1:
-        yield f"{', '.join(map(_name, backs)) or 'no button'}: there is one way back"
+        yield f"{', '.join(map(name_of, backs)) or 'no button'}: there is one way back"
 
 
 def unreadable(shown: Shown) -> Iterator[str]:
