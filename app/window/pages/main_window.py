@@ -436,10 +436,10 @@ class MainWindow(WindowFrame):
         if name:
             dialog.go_to(name)
 
-    def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
+    def _model_editor(self, _value: object, _changed: Callable[[object], None]) -> QWidget:
         from app.models.library.pages.model_box import UsualModelBox
 
-        return UsualModelBox(self.chooser, str(value), changed)
+        return UsualModelBox(self.chooser)
 
     def show_shortcuts(self) -> None:
         """Open the list of shortcuts."""

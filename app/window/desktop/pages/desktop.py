@@ -140,7 +140,7 @@ class Desktop(QObject):
         model = self._settings.current.model
         if chat_id is not None:
             model = self._presenters.chat_settings.model(chat_id)
-        self._quick.show_model(self._chooser.called(model), self._place_of(model))
+        self._quick.show_model(self._chooser.displayed_name(model), self._place_of(model))
 
     def carry_out(self, request: LaunchRequest) -> None:
         """Carry out the request of a second start of Hearth."""
