@@ -530,9 +530,7 @@ class MainWindow(WindowFrame):
 
     def _offer_model(self) -> None:
         """Show the first screen while there is neither a chat nor a model besides the guide."""
-        entry = self.chooser.current_entry()
-        is_guide = entry is not None and entry.builtin
-        wanted = is_guide and not self.presenters.chats.count(ALL)
+        wanted = self._guide_answers and not self.presenters.chats.count(ALL)
         if wanted or "first_minute" in vars(self):
             self.page.set_first_screen(self.first_minute.screen if wanted else None)
 
@@ -547,10 +545,14 @@ class MainWindow(WindowFrame):
         self._show_downloads()
         self.refresh()
 
-    def _show_banner(self) -> None:
+    @property
+    def _guide_answers(self) -> bool:
+        """True if the guide that comes with Hearth is the model in use."""
         entry = self.chooser.current_entry()
-        is_guide = entry is not None and entry.builtin
-        self.banner.setVisible(is_guide and not self.page.shows_first_screen)
+        return entry is not None and entry.builtin
+
+    def _show_banner(self) -> None:
+        self.banner.setVisible(self._guide_answers and not self.page.shows_first_screen)
 
     def _show_downloads(self) -> None:
         """Show the downloads; that of the first screen's model has its place there."""
@@ -593,18 +595,22 @@ class MainWindow(WindowFrame):
         Args:
             current: The id or the name of the current model.
         """
+        from app.models.library.pages.names import name_of
+
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
         if self.page.files.attachments:
             self.page.context.refresh()  # a projector for its model may have been downloaded
         self.page.recording.refresh()
         self.presenters.models.read_mtp(current)
-        entry = self.chooser.current_entry()
-        guide = entry is not None and entry.builtin
         self._show_banner()
         self._offer_model()
         self._suggest()
-        name = self.tr("the guide") if guide else (entry.name if entry else "Hearth")
+        if self._guide_answers:
+            name = self.tr("the guide")
+        else:
+            entry = self.chooser.current_entry()
+            name = name_of(entry) if entry is not None else "Hearth"
         self.page.composer.set_assistant(name)
 
     def _suggest(self) -> None:

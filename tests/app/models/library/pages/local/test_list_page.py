@@ -26,7 +26,9 @@ from app.kit.look.theme import theme_of
 from app.models.library.pages.local.model_rows import ModelRow
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.model_picker import ModelPicker
+from app.models.library.services.verdicts import Verdicts
 from app.settings.pages.settings_dialog import SettingsDialog
+from engines.errors import EngineUnavailable
 from tests.app.models.library.services.places.layouts import put_in_ollama, put_on_hub
 from tests.engines.gguf_files import write_llama
 from tests.support.control_names import all_named
@@ -398,6 +400,18 @@ def test_a_model_that_is_too_big_becomes_no_default_without_a_question(huge: Ui)
         dialog.close()
     huge.click("usualAnyway")
     assert settings.current.model == "huge", "the question outlives the settings"
+
+
+def test_a_failed_look_at_the_memory_does_not_lose_a_choice(
+    models: Path, ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise EngineUnavailable("The memory cannot be measured.", "The driver ended.", "Restart.")
+
+    monkeypatch.setattr(Verdicts, "of", fail)
+    ui.press("Ctrl+M")
+    ui.click("use-small-f16")
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "small-f16")
 
 
 def test_a_refused_answer_offers_another_model_and_to_load_it_anyway(huge: Ui) -> None:
