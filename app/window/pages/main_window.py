@@ -390,10 +390,11 @@ class MainWindow(WindowFrame):
         self.go_to("documents")
         cast("DocumentsPage", self.page_named("documents")).make(paths)
 
-    def _attach(self, paths: Sequence[Path]) -> None:
-        """Attach dropped or pasted files to the message."""
-        self.go_to_chat()
-        self.page.files.add(paths)
+    def _attach(self, paths: Sequence[Path], chat_id: str | None) -> None:
+        """Attach files that were dropped or pasted while this chat was open."""
+        if chat_id == self.chat.id:
+            self.go_to_chat()
+        self.page.files.add_dropped(paths, chat_id)
 
     def new_chat(self) -> None:
         """Begin a new chat."""

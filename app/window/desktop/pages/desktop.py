@@ -79,7 +79,12 @@ class Desktop(QObject):
             self,
         )
         self.drops = Drops(
-            window, [edit, edit.viewport()], presenters.dropped, place_at, notifier.error
+            window,
+            [edit, edit.viewport()],
+            presenters.chat_page.open_chat,
+            presenters.dropped,
+            place_at,
+            notifier.error,
         )
         self._connect()
         self._apply(self._settings.current)
