@@ -449,8 +449,8 @@ class MainWindow(WindowFrame):
         ShortcutsDialog(self.presenters.settings, self).open()
 
     def step(self, step: int) -> None:
-        """Open the chat above (-1) or below (1) in the list."""
-        neighbour = self.sidebar.chats.neighbour(step)
+        """Open the chat above (-1) or below (1) the open one in the list."""
+        neighbour = self.sidebar.chats.neighbour(self.chat.id, step)
         if neighbour:
             self._look_at_chat(neighbour)
 

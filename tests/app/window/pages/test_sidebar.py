@@ -113,8 +113,9 @@ def test_moving_through_the_chats(three: Ui) -> None:
     three.press("Ctrl+PgDown")
     three.press("Ctrl+PgDown")
     assert three.texts[0] == "Cherries"
+    three.press("Ctrl+M")
     three.press("Ctrl+PgUp")
-    assert three.texts[0] == "Pears"
+    assert three.texts[0] == "Pears", "it begins at the open chat from every page"
 
 
 def test_arrows_open_and_enter_leads_to_the_composer(three: Ui) -> None:
