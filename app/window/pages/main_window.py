@@ -448,6 +448,13 @@ class MainWindow(WindowFrame):
 
         ShortcutsDialog(self.presenters.settings, self).open()
 
+    def rename_chat(self) -> None:
+        """Let the user rename the focused row of the list of chats, or else the open chat."""
+        if not self.sidebar.chats.hasFocus():
+            self.show_page(self.page)
+            self.refresh()
+        self.sidebar.rename_current()
+
     def step(self, step: int) -> None:
         """Open the chat above (-1) or below (1) the open one in the list."""
         neighbour = self.sidebar.chats.neighbour(self.chat.id, step)
@@ -655,7 +662,7 @@ class MainWindow(WindowFrame):
             "new_folder": lambda: self.show_chats("chats", self.order.make_folder),
             "show_archive": lambda: self.show_chats("archive"),
             "show_trash": lambda: self.show_chats("trash"),
-            "rename_chat": sidebar.rename_current,
+            "rename_chat": self.rename_chat,
             "duplicate_chat": lambda: self.chat_actions.do("duplicate", chat.id),
             "delete_chat": lambda: self.chat_actions.do("delete", chat.id),
             "export_chat": lambda: self.chat_actions.do("export", chat.id),

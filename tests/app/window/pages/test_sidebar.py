@@ -78,6 +78,15 @@ def test_a_chat_is_renamed_in_its_place(three: Ui) -> None:
     assert three.presenters.chats.page(ALL, 0, 1)[0].title == "Oranges"
 
 
+def test_the_open_chat_is_renamed_from_another_page(three: Ui) -> None:
+    three.press("Ctrl+M")
+    three.press("F2")
+    assert not three.has("modelsPage")
+    editor = three.chats.findChild(QLineEdit)
+    assert editor is not None
+    assert editor.text() == "Apples"
+
+
 def test_an_empty_name_is_not_taken(three: Ui) -> None:
     three.press("F2")
     editor = three.chats.findChild(QLineEdit)
