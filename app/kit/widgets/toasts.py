@@ -113,7 +113,7 @@ class Toasts(QObject):
         """Return the height that the toasts take with the gaps around them, in pixels."""
         if not self._toasts:
             return 0
-        room = self._room or next((it for it in self._rooms if it.isVisible()), None)
+        room = self._room or next(filter(QWidget.isVisible, self._rooms), None)
         gap = scaled(GRID)
         each = (toast.heightForWidth(self._width(toast, room)) for toast in self._toasts)
         return gap + sum(height + gap for height in each)

@@ -102,6 +102,7 @@ class ModelsPage(QWidget):
         chooser.announced.connect(local_models.show_models)
         presenters.models.mtp_read.connect(local_models.list.mtp.show_model)
         presenters.system.checked.connect(local_models.list.show_check)
+        presenters.system.failed.connect(local_models.list.show_check_failed)
         presenters.downloads.changed.connect(self.discover.show_downloads)
         for part in (self.downloads, self.discover):
             part.go_online.connect(online.go_online)

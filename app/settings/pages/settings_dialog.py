@@ -266,9 +266,7 @@ class SettingsDialog(QDialog):
         sections = {section_of(fields()[name]) for name in matches}
         about_matches = all(word in self._about_words for word in searched)
         for number, part in enumerate(self._parts):
-            is_match = (
-                sections.__contains__(SECTIONS[number]) if number < len(SECTIONS) else about_matches
-            )
+            is_match = SECTIONS[number] in sections if number < len(SECTIONS) else about_matches
             part.setVisible(is_match if searched else number == self._sections.currentRow())
         self._no_match.setVisible(bool(searched) and not matches and not about_matches)
 

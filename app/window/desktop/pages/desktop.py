@@ -79,7 +79,12 @@ class Desktop(QObject):
             self,
         )
         self.drops = Drops(
-            window, [edit, edit.viewport()], presenters.dropped, place_at, notifier.error
+            window,
+            [edit, edit.viewport()],
+            presenters.chat_page.open_chat,
+            presenters.dropped,
+            place_at,
+            notifier.error,
         )
         self._connect()
         self._apply(self._settings.current)
@@ -142,7 +147,7 @@ class Desktop(QObject):
         if chat_id is not None:
             model = self._presenters.chat_settings.model(chat_id)
         self._quick.show_model(
-            self._chooser.called(model),
+            self._chooser.displayed_name(model),
             self._place_of(model),
             too_big=self._chooser.is_too_big(model),
         )
