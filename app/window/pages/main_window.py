@@ -349,6 +349,11 @@ class MainWindow(WindowFrame):
         self.refresh()
         self._focus_composer()
 
+    def write(self) -> None:
+        """Go to the chat, and let the user write a message there."""
+        self.go_to_chat()
+        self.page.write()
+
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
         """Open a chat; None begins a new one.
 
@@ -563,12 +568,19 @@ class MainWindow(WindowFrame):
     def _show_banner(self) -> None:
         self.banner.setVisible(self._guide_answers and not self.page.shows_first_screen)
 
+    def _arrange(self) -> None:
+        """Show the downloads in the page while the sidebar is hidden."""
+        super()._arrange()
+        if self.is_built:
+            self._show_downloads()
+
     def _show_downloads(self) -> None:
         """Show the downloads; that of the first screen's model has its place there."""
         downloads: Sequence[Download] = self.presenters.downloads.last_downloads or ()
         if "first_minute" in vars(self):
             downloads = self.first_minute.others(downloads)
-        self.strip.show_downloads(downloads)
+        # The sidebar shows their progress, too.
+        self.strip.show_downloads(downloads if self.sidebar.isHidden() else ())
 
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark the chat as unread if the user did not see its answer end."""
@@ -673,6 +685,7 @@ class MainWindow(WindowFrame):
             "chat_below": lambda: self.step(1),
             "escape": self.escape,
             **page_actions(page),
+            "focus_composer": self.write,
             "toggle_sidebar": lambda: self.set_sidebar(sidebar.isHidden()),
             "show_settings": self.show_settings,
             "insert_prompt": self.prompts.open,

@@ -124,6 +124,9 @@ def test_the_progress_stays_in_sight_wherever_the_user_goes(ui: Ui, hub: Scripte
     ui.click("backToChat")
     assert ui.has("downloadBar")
     ui.click("tryGuide")
+    assert ui.has("downloadBadge")
+    assert not ui.has("downloadStrip")
+    ui.window.set_sidebar(False)
     assert ui.has("downloadStrip")
     for download in ui.app.downloads.downloads():
         ui.app.downloads.cancel(download.id)
