@@ -65,7 +65,7 @@ def test_from_a_search_to_the_list_of_models(ui: Ui, loopback: TestHub) -> None:
     names = {entry.repo: entry for entry in ui.app.library.entries()}
     assert REPO in names
     assert names[REPO].path.read_bytes() == STARTER.read_bytes()
-    ui.click("backToChat")
+    ui.press("Ctrl+L")
     ui.qtbot.waitUntil(lambda: ui.find(QLabel, "stripLine").text().startswith("Ready"))
     ui.click("stripButton")
     ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == names[REPO].id)
