@@ -155,8 +155,9 @@ class PatientProtocol(H11Protocol):
     connections, the one that has been idle longest makes room for a new one.
 
     A client that closes its side after a request still gets the answer. A client that is gone looks
-    the same until something is sent to it: after `ASK_S` seconds that is a “100 Continue”, which
-    clients ignore. If the client is gone, the next one, after `AGAIN_S` seconds, fails.
+    the same until something is sent to it: after `ASK_S` seconds that is a “100 Continue”, or, once
+    a stream has begun, the bytes that the app keeps in the request's state as `ping`; clients
+    ignore both. If the client is gone, the next one, after `AGAIN_S` seconds, fails.
     """
 
     HEAD_S: float = 10.0
@@ -221,8 +222,12 @@ class PatientProtocol(H11Protocol):
         cycle = self.cycle
         if self.transport.is_closing() or cycle.response_complete:
             return
-        # Once its answer streams, sending shows it. HTTP/1.0 has no “100 Continue”.
-        if not cycle.response_started and cycle.scope["http_version"] == "1.1":
+        ping = cycle.scope["state"].get("ping")
+        if cycle.response_started:
+            # If earlier data are still waiting to be sent, those show it.
+            if ping and not self.flow.write_paused:
+                self.transport.write(self.conn.send(h11.Data(ping)) or b"")
+        elif cycle.scope["http_version"] == "1.1":  # HTTP/1.0 has no “100 Continue”
             continue_ = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
             self.transport.write(self.conn.send(continue_) or b"")
         self._asking = self.loop.call_later(again_s, self._probe_client, self.ASK_S)

@@ -28,6 +28,7 @@ from engines.types import (
     Event,
     FinishReason,
     PromptEcho,
+    PromptProgress,
     PromptReady,
     Timing,
     ToolCall,
@@ -210,6 +211,7 @@ class _Answer:
     ) -> Iterator[Event]:
         """Yield the events of the stream, until a stop string or a cancellation."""
         reading, request = self._reading, self._request
+        reported: PromptProgress | None = None
         for piece in pieces:
             deltas = list(reading.feed(piece))
             if self._ready is None:
@@ -217,6 +219,9 @@ class _Answer:
                 yield self._prompt(fitted)
                 if request.echo and not request.judges_prompt and isinstance(request.prompt, str):
                     yield PromptEcho(request.prompt)
+            progress = reading.figures.progress
+            if progress is not None and progress is not reported and self._clock.first is None:
+                yield (reported := progress)
             if deltas or reading.has_calls:
                 self._clock.note_text(reading.figures.completion)
             for delta in deltas:

@@ -18,6 +18,7 @@ from engines.redaction import StreamRedactor, redact_certain
 from engines.sentences import N_
 from engines.text import SEAM, StopStrings
 from engines.types import (
+    PromptProgress,
     ReasoningDelta,
     TextDelta,
     Tool,
@@ -42,7 +43,11 @@ MOST_CALLS: Final = 256
 
 @dataclass
 class Figures:
-    """A server's figures of an answer so far: tokens, and rates in tokens per second."""
+    """A server's figures of an answer so far: tokens, and rates in tokens per second.
+
+    Attributes:
+        progress: The latest part of the prompt after which more of it was left.
+    """
 
     prompt: int | None = None
     cached: int = 0
@@ -51,6 +56,7 @@ class Figures:
     prefill: float | None = None
     decode: float | None = None
     drafted: Drafted | None = None
+    progress: PromptProgress | None = None
 
     def update(self, piece: Mapping[str, Any]) -> None:
         """Read the protocol's usage, llama-server's progress and timings, and vLLM's metrics."""
@@ -63,6 +69,7 @@ class Figures:
         progress = _object(piece, "prompt_progress")
         self.prompt = _number(progress, "total", self.prompt)
         cached = _number(progress, "cache", cached)
+        self._note_progress(progress)
         timings = _object(piece, "timings")
         cached = _number(timings, "cache_n", cached)
         self.completion = _number(timings, "predicted_n", self.completion)
@@ -75,6 +82,16 @@ class Figures:
             self.decode = 1000 / interval_ms
         drafts = _object(metrics, "speculative_decoding")
         self._drafts(drafts, "num_draft_tokens", "num_accepted_draft_tokens")
+
+    def _note_progress(self, source: Mapping[str, Any]) -> None:
+        """Note the progress, which is also reported before the first part and more than once."""
+        cached, read, total, time_ms = (
+            _number(source, name, 0) or 0 for name in ("cache", "processed", "total", "time_ms")
+        )
+        before = 0 if self.progress is None else self.progress.read_tokens
+        if max(before, cached) < read < total:
+            left_s = time_ms / 1000 / (read - cached) * (total - read)
+            self.progress = PromptProgress(read, total, left_s or None)
 
     def _drafts(self, source: Mapping[str, Any], drafted: str, accepted: str) -> None:
         if (count := _number(source, drafted, None)) is not None:

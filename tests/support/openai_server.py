@@ -238,11 +238,13 @@ class OpenAiServer:
         """Return an answer that waits for `dies` after its first word, and then fails."""
         return Reply(self._pieces(body, waits=True), kind="text/event-stream")
 
-    def _read(self, length: int) -> Body:
-        """Return the progress that llama-server reports while it evaluates the prompt."""
-        if self.kind != "llama-server":
-            return {}
-        return {"prompt_progress": {"total": length, "cache": 0, "processed": 0, "time_ms": 1}}
+    def _progress(self, length: int) -> Iterator[bytes]:
+        """Yield llama-server's progress: at the start, after each part, and twice at the end."""
+        for read in (*range(0, length, 64), length, length):
+            yield chunk(
+                {"role": "assistant", "content": None},
+                prompt_progress={"total": length, "cache": 0, "processed": read, "time_ms": read},
+            )
 
     def _pieces(self, body: Body, *, waits: bool = False) -> Iterator[bytes]:
         length, said, finish = answer_to(body, self.context)
@@ -251,9 +253,9 @@ class OpenAiServer:
         def usage(count: int) -> Body:
             return {"prompt_tokens": length, "completion_tokens": count}
 
-        yield chunk(
-            {"role": "assistant", "content": ""}, **_if(often, usage(0)), **self._read(length)
-        )
+        if self.kind == "llama-server" and body.get("return_progress"):
+            yield from self._progress(length)
+        yield chunk({"role": "assistant", "content": ""}, **_if(often, usage(0)))
         for at, word in enumerate(said, 1):
             if waits and at > 1:
                 self.dies.wait(60)

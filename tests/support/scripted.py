@@ -49,7 +49,7 @@ class ScriptedEngine:
 
     Attributes:
         hold: An event to wait for, unless cancelled, before each piece after the first and before
-            each check; None to wait for nothing.
+            each check, vector and ranking; None to wait for nothing.
         reports: MTP's reports, one after each piece as long as there are any; the last of them
             comes at the end. None come while MTP is off.
         checks: The findings of `check_mtp`, in turn; the last one is repeated.
@@ -159,10 +159,12 @@ class ScriptedEngine:
         return " ".join("x" * min(token, 99) for token in tokens)
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        _wait(self.hold, cancel)
         return Vectors(tuple((1.0, 0.0) for _ in texts), len(texts))
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
         """Score documents by their length."""
+        _wait(self.hold, cancel)
         return Ranking(tuple(float(len(it)) for it in documents), len(documents))
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx2
 from starlette.types import ASGIApp
@@ -57,13 +58,14 @@ def _with(key: str) -> dict[str, str]:
 
 @contextmanager
 def serving(
-    services: Services, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
+    services: Services, around: Callable[[ASGIApp], ASGIApp] = lambda app: app, **more: Any
 ) -> Iterator[Served]:
     """Run a server.
 
     Args:
         services: The services that answer.
         around: Wraps the server's app.
+        more: More of the `ServeOptions`.
     """
     served = Served(services.engine, services)
     service = ApiService(
@@ -76,7 +78,7 @@ def serving(
     exposition = Exposition(services.runtime)
     api = Api(service, Uploads(DocumentReader()), exposition.text)
     served.app = around(api.app)
-    options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
+    options = ServeOptions(Address(LOOPBACK, 0), needs_token=False, **more)
     server = Server(served.app, options, served.keys, api.error_body)
     with ExitStack() as ends:
         server.start()

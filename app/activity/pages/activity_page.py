@@ -13,7 +13,7 @@ from app.activity.values.activity import ActivityCurves, ActivityReport
 from app.base.language import in_full
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
-from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -21,12 +21,11 @@ from app.kit.widgets.page_head import PageHead
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.table import ItemTable
 
-_WIDEST = 1080
 _REFRESH_MS = 1000
 _TABLE = 420
 
 
-class ActivityPage(ColumnPage):
+class ActivityPage(PartPage):
     """The activity page. It reads the activity only while it is visible."""
 
     def __init__(
@@ -36,7 +35,7 @@ class ActivityPage(ColumnPage):
         navigation: Navigation,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("activityPage", width=_WIDEST, parent=parent)
+        super().__init__("activityPage", parent)
         self._activity = activity
         self._notifier = notifier
         self._navigation = navigation

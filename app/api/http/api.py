@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any, Final, Protocol, TypeVar
 
 import anyio
@@ -291,7 +292,7 @@ class Api:
 
         running = self._start_answers(request, *requests)
         if fields.stream:
-            return await self._stream(running, OPENAI, writers, usage)
+            return await self._stream(request, running, OPENAI, writers, usage)
         if await self._collect(request, running, writers) is None:
             return _client_gone()
         done_events = [writer.done for writer in writers if writer.done is not None]
@@ -326,7 +327,7 @@ class Api:
         )
         running = self._start_answers(request, api_request)
         if fields.stream:
-            return await self._stream(running, RESPONSES, [writer], on_failure=writer.fail)
+            return await self._stream(request, running, RESPONSES, [writer], on_failure=writer.fail)
         if await self._collect(request, running, [writer]) is None:
             return _client_gone()
         return JSONResponse(writer.result())
@@ -373,7 +374,7 @@ class Api:
         writer = messages.MessageWriter(message_request.model, message_request.notes)
         running = self._start_answers(request, message_request)
         if fields.stream:
-            return await self._stream(running, ANTHROPIC, [writer])
+            return await self._stream(request, running, ANTHROPIC, [writer])
         if await self._collect(request, running, [writer]) is None:
             return _client_gone()
         return JSONResponse(writer.result())
@@ -490,6 +491,7 @@ class Api:
 
     async def _stream(
         self,
+        request: Request,
         running: RequestWork[tuple[int, Event]],
         wire: WireFormat,
         writers: Sequence[AnswerWriter],
@@ -499,6 +501,7 @@ class Api:
         """Answer with a stream. Errors at the very start are raised, so that they get a status.
 
         Args:
+            request: The request, for its connection.
             running: The answers.
             wire: The framing of the protocol.
             writers: One for each answer.
@@ -507,7 +510,9 @@ class Api:
                 reports a prompt that does not fit, as OpenAI's own stream does and Codex expects.
         """
         try:
-            await running.wait_for_first(FIRST_ITEM_S)
+            if await while_connected(request, running.wait_for_first(FIRST_ITEM_S)) is None:
+                running.close()
+                return _client_gone()
         except BaseException as error:
             if on_failure is None or not isinstance(error, TooManyTokens):
                 running.close()
@@ -530,6 +535,7 @@ class Api:
             finally:
                 running.close()
 
+        request.state.ping = wire.ping  # `PatientProtocol` sends it when the client seems gone
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(pieces(), media_type="text/event-stream", headers=headers)
 
@@ -545,20 +551,26 @@ class Api:
 async def _items(
     running: RequestWork[tuple[int, Event]], writers: Sequence[AnswerWriter]
 ) -> AsyncIterator[dict[str, Any] | None]:
-    """Yield the objects of all writers, and None after each `PING_S` of silence."""
+    """Yield the objects of all writers, and None after each `PING_S` of silence.
+
+    Many events have no object: while a prompt is read, only the engine reports its progress.
+    """
     for writer in writers:
         for item in writer.start():
             yield item
+    ping_at = monotonic() + PING_S
     while True:
         try:
-            numbered_event = await running.next(PING_S)
+            numbered_event = await running.next(ping_at - monotonic())
         except TimeoutError:
+            ping_at = monotonic() + PING_S
             yield None
             continue
         if numbered_event is None:
             return
         number, event = numbered_event
         for item in writers[number].write(event):
+            ping_at = monotonic() + PING_S
             yield item
 
 

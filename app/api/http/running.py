@@ -42,12 +42,17 @@ class RequestWork(Generic[T]):
         self._has_next = False
         self.thread = threading.Thread(target=self._run, name="api request", daemon=True)
 
-    async def wait_for_first(self, wait_s: float) -> None:
-        """Wait for the first item, at most this many seconds; an error of the work is raised."""
+    async def wait_for_first(self, wait_s: float) -> bool:
+        """Wait for the first item, at most this many seconds; an error of the work is raised.
+
+        Returns:
+            True, for `while_connected`.
+        """
         with suppress(TimeoutError):
             await self._fetch_next(wait_s)
             if isinstance(self._next, BaseException):
                 raise self._next
+        return True
 
     async def next(self, wait_s: float | None = None) -> T | None:
         """Return the next item; None at the end.

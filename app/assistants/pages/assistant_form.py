@@ -108,7 +108,7 @@ class AssistantForm(FormCard):
         self._show()
 
     def _source(self, source: Source) -> str:
-        return self.tr("Set here") if source == "assistant" else self.tr("Default")
+        return self.tr("Set here") if source == "assistant" else ""
 
     def _edited(self) -> Assistant:
         return replace(

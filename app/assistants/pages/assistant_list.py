@@ -23,9 +23,9 @@ from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
+from app.kit.widgets.initial import Initial
 from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import at_top, column, fill, row
-from app.kit.widgets.picture import Picture
 from app.models.library.values.entry import ModelEntry
 from app.settings.presenters import SettingsService
 
@@ -51,7 +51,7 @@ class AssistantCard(ItemCard):
         title = Label(name, "strong", name="assistantTitle", wrap=True)
         texts = column(title, Label(words, "muted", wrap=True), *with_model, spacing=4)
         super().__init__(
-            f"assistant-{assistant.id}", at_top(Picture("assistant", "accent_text", 24)),
+            f"assistant-{assistant.id}", at_top(Initial(name)),
             (texts, 1), column(row(*buttons, spacing=GRID // 2), 1), spoken=name,
             margins=(2, 2, 2, 2),
         )  # fmt: skip

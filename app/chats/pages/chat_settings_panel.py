@@ -149,9 +149,9 @@ class ChatSettingsPanel(QWidget):
         name = next(
             (name_of(model) for model in models if model_name in (model.id, model.name)), model_name
         )
-        return self.tr("{name}, {source}").format(
-            name=name, source=self._source(settings.source("model"))
-        )
+        source = self._source(settings.source("model"))
+        words = self.tr("{name}, {source}") if source else "{name}"
+        return words.format(name=name, source=source)
 
     def _show_assistants(self, assistants: Sequence[Assistant], chosen: str | None) -> None:
         self._assistants.clear()
@@ -162,7 +162,7 @@ class ChatSettingsPanel(QWidget):
 
     def _source(self, source: Source) -> str:
         words = {
-            "settings": self.tr("Default"),
+            "settings": "",
             "model": self.tr("Set for the model"),
             "assistant": self.tr("Set by the assistant"),
             "chat": self.tr("Set here"),

@@ -15,7 +15,7 @@ from app.connections.presenters import Connections
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
-from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -24,15 +24,14 @@ from app.kit.widgets.table import ItemTable
 from app.net.values.connections import LoggedConnection
 from app.net.values.traffic import matching, traffic
 
-_WIDEST = 1080
 _LEAST = 240
 _READ_MS = 2000
-_WIDTHS = (176, 200, 176, 80, 96, 152)
+_WIDTHS = (168, 152, 172, 72, 88, 104)
 _HOST = 1
 _NUMBERS = (3, 4)
 
 
-class ConnectionsPage(ColumnPage):
+class ConnectionsPage(PartPage):
     """The log of all connections in a table, which is filtered while the user types."""
 
     def __init__(
@@ -42,7 +41,7 @@ class ConnectionsPage(ColumnPage):
         navigation: Navigation,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("connectionsPage", width=_WIDEST, parent=parent)
+        super().__init__("connectionsPage", parent)
         self._navigation = navigation
         self._service = service
         self._notifier = notifier

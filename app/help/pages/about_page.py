@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from app.base.language import translated
 from app.help.pages.licence_list import LicenceDialog, LicenceList
 from app.help.presenters import AboutHearth
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import at_start, column, row
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
 
 if TYPE_CHECKING:
     from app.help.values.about import About, LicenceText
@@ -55,28 +59,22 @@ class AboutPage(QWidget):
             (self.tr("About"), self.tr("version licence folder data log copy details"))
         ).lower()
         self._version_lines = ""
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(GRID)
-        self._column.addWidget(Label(self.tr("About"), "title"))
-        self._column.addWidget(
-            Label(
-                self.tr("Hearth and its guide are under the Apache Licence 2.0."),
-                wrap=True,
-            )
-        )
-        self._versions = Label("", name="versions", wrap=True, selectable=True)
-        self._column.addWidget(self._versions)
-        copy = LabelledButton("copy", self.tr("Copy details"), "copyDetails")
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._details()))
-        self._column.addWidget(copy, 0, Qt.AlignmentFlag.AlignLeft)
-        self._column.addWidget(_heading(self.tr("Folders")))
-        for name, title, path in self._folders:
-            self._column.addLayout(self._folder(name, title, path))
-        self._column.addWidget(_heading(self.tr("Third-party licences")))
+        self._versions = QGridLayout()
+        self._versions.setHorizontalSpacing(2 * GRID)
+        self._versions.setVerticalSpacing(GRID // 2)
+        self._versions.setColumnStretch(1, 1)
         self._licences = LicenceList()
         self._licences.opened.connect(hearth.read_licence)
-        self._column.addWidget(self._licences)
+        folders = [self._folder(name, title, path) for name, title, path in self._folders]
+        layout = column(
+            Label(self.tr("About"), "title"),
+            self._hearth_card(),
+            _heading(self.tr("Folders")),
+            *folders,
+            _heading(self.tr("Third-party licences")),
+            self._licences,
+        )
+        self.setLayout(layout)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read the versions and parts when the page is shown first."""
@@ -84,29 +82,37 @@ class AboutPage(QWidget):
         if not self._version_lines:
             self._hearth.refresh()
 
-    def _show(self, about: About) -> None:
-        self._version_lines = "\n".join(
-            f"{translated(name)}: {version}" for name, version in about.versions if version
+    def _hearth_card(self) -> Panel:
+        """Return the card with Hearth's name, licence and versions, and the button to copy them."""
+        licence = Label(
+            self.tr("Hearth and its guide are under the Apache Licence 2.0."), "muted", wrap=True
         )
-        self._versions.setText(self._version_lines)
+        name = row(Picture("flame", "accent_text", 32), Label("Hearth", "title"), 1, spacing=12)
+        copy = LabelledButton("copy", self.tr("Copy details"), "copyDetails")
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._details()))
+        return Panel(
+            "card", "aboutHearth", name, licence, self._versions, at_start(copy),
+            margins=(2.5, 2, 2.5, 2), spacing=1.5,
+        )  # fmt: skip
+
+    def _show(self, about: About) -> None:
+        versions = [(translated(name), version) for name, version in about.versions if version]
+        self._version_lines = "\n".join(f"{name}: {version}" for name, version in versions)
+        empty(self._versions)
+        for line, (name, version) in enumerate(versions):
+            self._versions.addWidget(Label(name, "small"), line, 0, Qt.AlignmentFlag.AlignTop)
+            self._versions.addWidget(Label(version, wrap=True, selectable=True), line, 1)
         self._licences.show_parts(about.parts)
 
     def _show_licence(self, licence: LicenceText) -> None:
         LicenceDialog(licence, self.window()).open()
 
     def _folder(self, name: str, title: str, path: Path) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(Label(title))
-        texts.addWidget(ElidedLabel(str(path), "small", f"{name}FolderPath"))
-        row.addLayout(texts, 1)
-        button = LabelledButton("folder", self.tr("Open"), f"open-{name}")
+        shown = ElidedLabel(str(path), "small", f"{name}FolderPath")
+        button = LabelledButton("folder", self.tr("Open"), f"open-{name}", look="link")
         button.setAccessibleName(self.tr("Open the folder “{title}”").format(title=title))
         button.clicked.connect(lambda: self.open_folder.emit(path))
-        row.addWidget(button)
-        return row
+        return row((column(Label(title), shown, spacing=2), 1), button)
 
     def _details(self) -> str:
         """Return the details for a report: the versions and the folders."""

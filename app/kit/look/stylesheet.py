@@ -29,7 +29,9 @@ _PLAIN = "qproperty-textFormat: PlainText;"
 def _base(t: Theme) -> str:
     return f"""
 QMainWindow, QDialog {{ background: {t.base}; }}
-QDialog[look="float"] {{ border: 1px solid {t.edge}; }}
+QDialog[look="around"] {{ background: transparent; }}
+QFrame[look="float"] {{ background: {t.base}; border: 1px solid {t.line};
+    border-radius: {RADIUS + 2}px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
     padding: 4px {GRID}px; {_PLAIN} }}
 QLabel[look="muted"] {{ color: {t.muted}; }}
@@ -56,7 +58,7 @@ QSplitter::handle {{ background: {t.line}; }}
 QMenu {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: {GRID}px;
     padding: 4px; }}
 QMenu::item {{ padding: 6px 28px 6px 12px; border-radius: 6px; }}
-QMenu::item:selected {{ background: {t.hover}; color: {t.text}; }}
+QMenu::item:selected {{ background: {t.pressed if t.dark else t.hover}; color: {t.text}; }}
 QMenu::item:disabled {{ color: {t.muted}; }}
 QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px {GRID}px; }}
 """
@@ -64,8 +66,8 @@ QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px {GRID}px; }}
 
 def _buttons(t: Theme) -> str:
     return f"""
-QPushButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.edge};
-    border-radius: {GRID}px; padding: 7px 14px; min-height: 18px; }}
+QPushButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.outline};
+    border-radius: {GRID}px; padding: 7px 14px; min-height: 18px; outline: 0; }}
 QPushButton:hover {{ background: {t.hover}; }}
 QPushButton:pressed {{ background: {t.pressed}; }}
 QPushButton:focus {{ border: 1px solid {t.accent}; }}
@@ -100,7 +102,7 @@ QPushButton[look="segment"] {{ background: transparent; color: {t.muted};
     font-size: {SMALL}px; }}
 QPushButton[look="segment"]:hover {{ color: {t.text}; }}
 QPushButton[look="segment"]:checked {{ background: {t.pressed if t.dark else t.raised};
-    color: {t.text}; border: 1px solid {t.edge}; }}
+    color: {t.text}; border: 1px solid {t.outline}; }}
 QPushButton[look="segment"]:disabled {{ background: transparent; color: {t.muted};
     border: 1px solid transparent; }}
 QPushButton[look="segment"]:checked:disabled {{ border: 1px solid {t.line}; }}
@@ -112,14 +114,14 @@ QPushButton[look="face"] {{ background: transparent; border: 1px solid transpare
     text-align: left; border-radius: {RADIUS}px; padding: 0; }}
 QPushButton[look="face"]:hover {{ background: {t.hover}; }}
 QPushButton[look="face"]:focus {{ border: 1px solid {t.accent}; }}
-QPushButton[look="key"] {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.edge};
+QPushButton[look="key"] {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.outline};
     border-radius: 5px; padding: 2px {GRID}px; min-height: 18px; font-size: {SMALL}px; }}
 QPushButton[look="key"]:hover {{ background: {t.hover}; }}
 QPushButton[look="key"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="key"][listens="true"] {{ background: {t.accent_soft}; color: {t.text};
     border: 1px solid {t.accent}; }}
-QPushButton[look="chip"] {{ background: transparent; color: {t.muted}; border: 1px solid {t.edge};
-    border-radius: 14px; padding: 4px 10px; min-height: 18px; }}
+QPushButton[look="chip"] {{ background: transparent; color: {t.muted};
+    border: 1px solid {t.outline}; border-radius: 14px; padding: 4px 10px; min-height: 18px; }}
 QPushButton[look="chip"]:hover {{ background: {t.hover}; color: {t.text}; }}
 QPushButton[look="chip"]:checked {{ background: {t.accent_soft}; color: {t.text};
     border: 1px solid {t.accent}; }}
@@ -141,7 +143,7 @@ QToolButton[look="send"] {{ background: {t.accent}; border-radius: 10px; padding
 QToolButton[look="send"]:hover {{ background: {t.accent_hover}; }}
 QToolButton[look="send"]:disabled {{ background: {t.hover}; }}
 QToolButton[look="send"]:focus {{ border: 2px solid {t.text}; padding: 4px; }}
-QToolButton[look="round"] {{ background: {t.raised}; border: 1px solid {t.edge};
+QToolButton[look="round"] {{ background: {t.raised}; border: 1px solid {t.outline};
     border-radius: 17px; padding: 6px; }}
 QToolButton[look="round"]:hover {{ background: {t.hover}; }}
 """
@@ -158,8 +160,17 @@ QLineEdit {{ padding: 6px; }}
 QPlainTextEdit[look="code"] {{ font-family: {families}; font-size: {SMALL}px; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
     {{ border: 1px solid {t.accent}; }}
-QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
-QDoubleSpinBox::down-button {{ width: 0; border: 0; }}
+QSpinBox, QDoubleSpinBox {{ padding-right: 0; min-height: 17px; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border;
+    width: 24px; height: 15px; border: 0; border-radius: 5px; margin: 1px; }}
+QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover
+    {{ background: {t.hover}; }}
+QAbstractSpinBox::up-arrow {{ image: url("{icon_file("step-up").as_posix()}"); width: 12px;
+    height: 12px; }}
+QAbstractSpinBox::down-arrow {{ image: url("{icon_file("chevron").as_posix()}"); width: 12px;
+    height: 12px; }}
 QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {{ border: 0; padding: 0; min-height: 0;
     background: transparent; }}
 QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {t.edge};
@@ -168,8 +179,15 @@ QRadioButton::indicator:checked {{ width: 8px; height: 8px; border: 4px solid {t
 QComboBox::drop-down {{ border: 0; width: 28px; }}
 QComboBox::down-arrow {{ image: url("{icon_file("chevron").as_posix()}"); width: 16px;
     height: 16px; }}
+QComboBox {{ combobox-popup: 0; }}
+QFrame[look="choices"] {{ background: transparent; border: 0; }}
 QComboBox QAbstractItemView {{ background: {t.raised}; border: 1px solid {t.line};
-    selection-background-color: {t.hover}; selection-color: {t.text}; padding: 4px; outline: 0; }}
+    border-radius: {GRID}px; padding: 3px; outline: 0;
+    selection-background-color: {t.hover}; selection-color: {t.text}; }}
+QComboBox QAbstractItemView::item {{ min-height: 22px; padding: 3px {GRID}px;
+    border-radius: 6px; }}
+QComboBox QAbstractItemView::item:hover, QComboBox QAbstractItemView::item:selected
+    {{ background: {t.pressed if t.dark else t.hover}; color: {t.text}; }}
 QFrame[look="composer"] {{ background: {t.raised}; border: 1px solid {t.edge};
     border-radius: 16px; }}
 QFrame[look="composer"][focused="true"] {{ border: 1px solid {t.accent}; }}

@@ -30,7 +30,8 @@ class Theme:
         hover: The background of quiet controls under the pointer.
         pressed: The background of quiet controls while they are pressed.
         line: Lines between areas and around cards.
-        edge: Outlines of controls and fields.
+        outline: Outlines of buttons and chips, whose words show what they are.
+        edge: Outlines of fields, which nothing else shows: 3:1 against what is around them.
         text: Text.
         muted: Less important text.
         accent: The one colour that asks for attention.
@@ -55,6 +56,7 @@ class Theme:
     hover: str
     pressed: str
     line: str
+    outline: str
     edge: str
     text: str
     muted: str
@@ -92,6 +94,7 @@ LIGHT = Theme(
     hover="#ebe6de",
     pressed="#e1dbd1",
     line="#e2dcd2",
+    outline="#cbc3b7",
     edge="#91887c",
     text="#25211c",
     muted="#6c645a",
@@ -129,7 +132,8 @@ DARK = Theme(
     hover="#2c2925",
     pressed="#38342f",
     line="#37332e",
-    edge="#7a7268",
+    outline="#504a44",
+    edge="#766e65",
     text="#ece7e0",
     muted="#a69e93",
     accent="#f08a4b",
@@ -165,6 +169,7 @@ HIGH_LIGHT = replace(
     hover="#e4e4e4",
     pressed="#d2d2d2",
     line="#767676",
+    outline="#5c5c5c",
     edge="#1a1a1a",
     text="#000000",
     muted="#333333",
@@ -194,6 +199,7 @@ HIGH_DARK = replace(
     hover="#2b2b2b",
     pressed="#3c3c3c",
     line="#8c8c8c",
+    outline="#a8a8a8",
     edge="#f0f0f0",
     text="#ffffff",
     muted="#d6d6d6",

@@ -51,9 +51,9 @@ class ColumnPage(QScrollArea):
 
 
 class PartPage(ColumnPage):
-    """A column that always reserves space for its scroll bar, so that all parts line up."""
+    """A page or a part of one: it reserves space for its scroll bar, so that all line up."""
 
-    def __init__(self, name: str, *, width: int = COLUMN, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, width: int = COLUMN) -> None:
         super().__init__(name, width=width, left=BAR, parent=parent)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -12,12 +12,14 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QLineEdit,
     QSpinBox,
+    QStyledItemDelegate,
     QWidget,
 )
 
 from app.kit.look.scale import scaled
 from app.kit.text.long_lines import LongLineEdit
 from app.kit.widgets.composing import ComposedLine
+from app.kit.widgets.rounded import round_corners
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
 """A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
@@ -28,11 +30,29 @@ _INSET = 6
 
 
 class ComboBox(QComboBox):
-    """A combo box that uses the wheel only with the focus."""
+    """A drop-down list that uses the wheel only with the focus."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
+        self._is_dressed = False
+
+    def showPopup(self) -> None:
+        """Show the list in the look of a menu."""
+        if not self._is_dressed:
+            self._is_dressed = True
+            self._dress()
+        super().showPopup()
+
+    def _dress(self) -> None:
+        """Draw the rows by the style sheet, and give the list round corners.
+
+        Qt's own rows for drop-down lists are drawn by the system's style alone.
+        """
+        self.setItemDelegate(QStyledItemDelegate(self))
+        around = self.view().window()
+        around.setProperty("look", "choices")
+        round_corners(around)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Change the value only with the focus; otherwise let the page scroll."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.kit.look.theme import BAR, COLUMN, GRID
@@ -20,14 +21,15 @@ class PageHead(FlowRow):
         title: The title.
         back_name: The object name of the back button.
         back: Returns to the chat.
-        acts: Widgets on the right, or below the title if there is too little room.
+        actions: Widgets on the right, or below the title if there is too little room.
     """
 
     def __init__(
         self, title: str, back_name: str, back: Callable[[], object], *actions: QWidget
     ) -> None:
         super().__init__()
-        self.add(UserAction(back_name, "back", self.tr("Back to the chat"), back).icon_button())
+        self.back = UserAction(back_name, "back", self.tr("Back to the chat"), back).icon_button()
+        self.add(self.back)
         name = Label(title, "title")
         name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.add(name)
@@ -37,6 +39,8 @@ class PageHead(FlowRow):
 
 class BackLink(LabelledButton):
     """The link from a part of a page back to the page itself; the window presses it on Escape.
+
+    While it is shown, the page's head has no back button: there is one way back at a time.
 
     Args:
         text: The text, which names the place that it leads to.
@@ -48,6 +52,25 @@ class BackLink(LabelledButton):
         super().__init__("back", text, object_name, look="link")
         self.setAutoDefault(False)
         self.clicked.connect(lambda: back())  # noqa: PLW0108 - a click has an argument
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Hide the back button of the page's head."""
+        super().showEvent(event)
+        self._show_back_of_head(False)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Show the back button of the page's head again."""
+        super().hideEvent(event)
+        self._show_back_of_head(True)
+
+    def _show_back_of_head(self, shown: bool) -> None:
+        around: QWidget | None = self.parentWidget()
+        head = None
+        while around is not None and head is None:
+            head = around.findChild(PageHead)
+            around = around.parentWidget()
+        if head is not None:
+            head.back.setVisible(shown)
 
 
 class FixedHead(QWidget):

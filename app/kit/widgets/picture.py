@@ -23,6 +23,11 @@ class Picture(QLabel):
         self.setFixedSize(size, size)
         self._draw()
 
+    def redraw(self, drawing: str) -> None:
+        """Show another icon."""
+        self._drawing = drawing
+        self._draw()
+
     def changeEvent(self, event: QEvent) -> None:
         """Draw the icon in the colours of a new theme."""
         super().changeEvent(event)

@@ -7,10 +7,11 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.kit.look.scale import FITS_ITSELF, scaled
-from app.kit.look.theme import BAR, GRID
+from app.kit.look.theme import BAR, GRID, RADIUS
 from app.kit.widgets.enter import press_focused
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
+from app.kit.widgets.rounded import round_corners
 
 
 class Popover(QWidget):
@@ -25,10 +26,9 @@ class Popover(QWidget):
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setWindowTitle(title)
+        round_corners(self, RADIUS + 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        # The popover stays opaque around the card's round corners: a desktop without compositing
-        # would draw transparent corners black.
         self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.connections.pages.going_online import GoingOnline
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
+from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import FixedHead, PageHead
 from app.kit.widgets.segments import Segments
@@ -129,8 +130,4 @@ class ModelsPage(QWidget):
         add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
         add.clicked.connect(self._chooser.add)
         head = PageHead(self.tr("Models"), "backToChat", self._navigation.go_to_chat, add)
-        parts = QWidget()
-        across = QHBoxLayout(parts)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.addWidget(self._segments)
-        return FixedHead(head, parts)
+        return FixedHead(head, FlowRow(self._segments))

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from app.kit.look.theme import GRID
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
-from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import PageHead
 from app.models.library.presenters.models import Models
@@ -27,10 +26,8 @@ from engines.errors import UserError
 if TYPE_CHECKING:
     from app.runtime.values.installation import Device, InstallState
 
-_WIDTH = 840
 
-
-class EnginesPage(ColumnPage):
+class EnginesPage(PartPage):
     """The advice, a card for each engine, and the card of Hearth's own server."""
 
     def __init__(
@@ -45,7 +42,7 @@ class EnginesPage(ColumnPage):
         navigation: Navigation,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("enginesPage", width=_WIDTH, spacing=2 * GRID, parent=parent)
+        super().__init__("enginesPage", parent)
         self._engines = engines
         self._servers = servers
         self._settings = settings

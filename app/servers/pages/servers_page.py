@@ -15,7 +15,7 @@ from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, empty_card
-from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
@@ -128,7 +128,7 @@ class ServerRow(ItemCard):
         self._test()
 
 
-class ServersPage(ColumnPage):
+class ServersPage(PartPage):
     """The list of servers. A model chosen here answers in the current chat."""
 
     def __init__(

@@ -7,13 +7,12 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
     QStackedWidget,
     QVBoxLayout,
@@ -25,15 +24,16 @@ from app.chats.sidebar.pages.chat_list import ChatList
 from app.chats.sidebar.pages.chat_model import ChatModel
 from app.chats.sidebar.pages.place_bar import PlaceBar
 from app.chats.sidebar.pages.rows import Scope
-from app.kit.look.icons import icon
 from app.kit.look.scale import scaled
-from app.kit.look.theme import GRID, theme_of
+from app.kit.look.theme import GRID
 from app.kit.timer import timer
 from app.kit.widgets.composing import ComposedLine
 from app.kit.widgets.fields import LONGEST_WORDS
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.leading_picture import LeadingPicture
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.menu_button import pop_up
 from app.kit.widgets.picture import Picture
 from app.window.pages.pages import Page, pages
@@ -94,10 +94,7 @@ class Sidebar(QWidget):
         self.search.setMaxLength(LONGEST_WORDS)
         self.search.setAccessibleName(self.tr("Search chats"))
         self.search.setPlaceholderText(self.tr("Search"))
-        self._icon = self.search.addAction(
-            icon("search", theme_of(self.palette()).muted, 16),
-            QLineEdit.ActionPosition.LeadingPosition,
-        )
+        LeadingPicture("search", self.search)
         self._pause = timer(self, _SEARCH_MS, lambda: self.searched.emit(self.search.text()))
         self.search.textChanged.connect(self._restart)
         self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
@@ -250,12 +247,6 @@ class Sidebar(QWidget):
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Draw the icon in the colours of a new theme."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.PaletteChange:
-            self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shrink the fixed parts if there is little room."""
         super().resizeEvent(event)
@@ -379,7 +370,7 @@ class Sidebar(QWidget):
 
     def _open_more(self, button: QWidget) -> None:
         """Open the menu of the pages without a button of their own."""
-        menu = QMenu(button)
+        menu = Menu(button)
         menu.setObjectName("pagesMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for page in pages():

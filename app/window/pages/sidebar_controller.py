@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.chats.history.values.chat import Chat
 from app.chats.history.values.places import ARCHIVE, PINNED, TRASH, Folder
 from app.chats.sidebar.pages.rows import ChatRow, FolderRow, Heading, Row, Scope
+from app.kit.widgets.menu import Menu
 
 if TYPE_CHECKING:
     from app.chats.find.pages.chat_find import ChatFind
@@ -106,7 +107,7 @@ def fill_with_folders(
 
 def new_menu(parent: QWidget, name: str) -> QMenu:
     """Return a menu that is deleted when it closes."""
-    menu = QMenu(parent)
+    menu = Menu(parent)
     menu.setObjectName(name)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return menu

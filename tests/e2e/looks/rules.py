@@ -28,7 +28,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.kit.look.scale import scaled
+from app.kit.look.theme import COLUMN
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.page_head import BackLink, PageHead
 from tests.e2e.looks import ink
 
 READABLE, LARGE_READABLE = 4.5, 3.0
@@ -66,7 +70,7 @@ class Shown:
 def faults(window: QWidget) -> list[str]:
     """Return all faults in the visible parts of a window."""
     shown = Shown.of(window)
-    return [*misplaced(shown), *unreadable(shown)]
+    return [*misplaced(shown), *unreadable(shown), *deviating(shown)]
 
 
 def misplaced(shown: Shown) -> Iterator[str]:
@@ -121,6 +125,26 @@ def scrolling_across(shown: Shown) -> Iterator[str]:
     for area in shown.parts:
         if isinstance(area, QScrollArea) and area.horizontalScrollBar().maximum() > 0:
             yield f"{_name(area)} has to be scrolled to the side"
+
+
+def deviating(shown: Shown) -> Iterator[str]:
+    """Yield what a page does otherwise than the others: its width, bright buttons, ways back."""
+    heads = [it for it in shown.parts if isinstance(it, PageHead)]
+    for head in heads:
+        left = head.mapTo(shown.window, QPoint()).x()
+        for page in shown.parts:
+            # A welcome or a panel beside the page has no head.
+            if isinstance(page, PartPage):
+                beside = page.middle.mapTo(shown.window, QPoint()).x() - left
+                if beside or page.middle.width() not in (head.width(), scaled(COLUMN)):
+                    yield f"{_name(page)} is {page.middle.width()} wide, its head {head.width()}"
+    primary = [it for it in shown.parts if it.property("look") == "primary"]
+    if len(primary) > 1:
+        yield f"{', '.join(map(_name, primary))}: only one button may be bright"
+    links = [it for it in shown.parts if isinstance(it, BackLink)]
+    backs = [*(head.back for head in heads if head.back.isVisible()), *links]
+    if heads and len(backs) != 1:
+        yield f"{', '.join(map(_name, backs)) or 'no button'}: there is one way back"
 
 
 def unreadable(shown: Shown) -> Iterator[str]:

@@ -16,8 +16,10 @@ from engines.errors import (
     ServerUnreachable,
 )
 from engines.openai.answering import answer
+from engines.openai.values import ServerKind
 from engines.types import (
     Event,
+    PromptProgress,
     PromptReady,
     ReasoningDelta,
     TextDelta,
@@ -54,6 +56,36 @@ def test_what_a_server_does_not_count_is_a_guess_without_a_speed(
     assert done.usage.completion_tokens > 10
     assert done.timing.decode_tok_s == 0
     assert not done_of(run(ask("Hello"), reach(server))).usage.guessed
+
+
+def test_progress_is_reported_while_more_of_the_prompt_is_left(serve: Serve, reach: Reach) -> None:
+    def progress(read: int, time_ms: int, cached: int = 100) -> bytes:
+        figures = {"total": 900, "cache": cached, "processed": read, "time_ms": time_ms}
+        return chunk({"role": "assistant", "content": None}, prompt_progress=figures)
+
+    server = serve("llama-server")
+    read = (100, 0), (300, 0), (500, 2000), (500, 2500), (600, 1, 600), (900, 9)
+    parts = (progress(*part) for part in read)
+    word = chunk({"content": "Hi"})
+    server.script(CHAT, stream(*parts, word, progress(700, 9000), chunk({}, "stop"), DONE))
+    events = run(ask("Hello"), reach(server))
+    assert events[:4] == [
+        PromptReady(900, 100),
+        PromptProgress(300, 900),
+        PromptProgress(500, 900, 2.0),
+        TextDelta("Hi"),
+    ]
+    assert sum(isinstance(event, PromptProgress) for event in events) == 2
+    assert server.chats()[0]["return_progress"]
+
+
+def test_only_llama_server_is_asked_for_its_progress(serve: Serve, reach: Reach) -> None:
+    """Strict servers refuse a request with a field that they do not know."""
+    kinds: list[ServerKind] = ["vllm", "lmstudio", "ollama", "sglang", "openai"]
+    for kind in kinds:
+        server = serve(kind)
+        run(ask("Hello"), reach(server))
+        assert "return_progress" not in server.chats()[0]
 
 
 def test_an_answer_is_counted_by_usage_and_not_by_pieces(serve: Serve, reach: Reach) -> None:

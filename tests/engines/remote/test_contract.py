@@ -116,6 +116,10 @@ class TestScriptedVllm(ScriptedContract):
 class TestScriptedLlamaServer(ScriptedContract):
     kind = "llama-server"
 
+    @pytest.fixture
+    def in_parts(self, plan: ServedPlan) -> ServedPlan:
+        return plan
+
 
 @pytest.fixture(scope="module")
 def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

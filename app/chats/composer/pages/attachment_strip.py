@@ -239,6 +239,7 @@ class AttachmentStrip(QWidget):
                 continue
             if not chip.property("read"):
                 chip.setProperty("read", True)
+                chip.show_drawing(drawing_of(file.attachment.kind, file.name))
                 self.chip_added.emit(chip, file.attachment)
             use = self._use.file(file.attachment.sha256) if self._use is not None else None
             token_line = ""
@@ -251,7 +252,7 @@ class AttachmentStrip(QWidget):
             self._clock.start() if reading else self._clock.stop()
 
     def _file_chip(self, file: DraftFile) -> FileChip:
-        drawing = drawing_of(file.attachment.kind) if file.attachment else "document"
+        drawing = drawing_of(file.attachment.kind, file.name) if file.attachment else "document"
         chip = FileChip(
             drawing,
             file.name,

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.documents.collections.values import DocumentCollection
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.menu_button import MenuButton, pop_up
 
 _ON_CHIP, _IN_MENU = 24, 40
@@ -69,7 +70,7 @@ class CollectionsChip(MenuButton):
 
     def open_menu(self, anchor: QWidget) -> None:
         """Open the menu with the choices above a widget."""
-        menu = QMenu(anchor)
+        menu = Menu(anchor)
         menu.aboutToHide.connect(menu.deleteLater)
         self._fill_choices(menu)
         pop_up(menu, anchor)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.composer.pages.attachment_strip import AttachmentStrip
 from app.chats.composer.pages.message_edit import MessageEdit
@@ -16,6 +16,7 @@ from app.kit.look.scale import scaled
 from app.kit.look.theme import BAR, COLUMN, GRID
 from app.kit.timer import timer
 from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.menu_button import pop_up
 from app.kit.widgets.panel import Panel
 
@@ -222,7 +223,7 @@ class Composer(QWidget):
             self._panel.style().polish(self._panel)
 
     def _open_menu(self) -> None:
-        menu = QMenu(self._more)
+        menu = Menu(self._more)
         menu.setObjectName("messageOptions")
         menu.aboutToHide.connect(menu.deleteLater)
         for fill in (self.options.fill, *self._in_menu):

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chats.answers.presenters.model_thinking import ThinkingFacts
 from app.kit.widgets.chip import Chip
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.menu_button import pop_up
 
 OFF = "off"
@@ -71,7 +72,7 @@ class ThinkingSwitch(Chip):
         if set(self._choices) == {OFF, ON}:
             self.chosen.emit(OFF if self._choice == ON else ON)
             return
-        menu = QMenu(self)
+        menu = Menu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         self._fill_choices(menu)
         pop_up(menu, self)

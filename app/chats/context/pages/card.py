@@ -75,6 +75,7 @@ class ContextList(QListView):
         self.setAccessibleName(self.tr("Messages in the context"))
         self.setProperty("look", "contextList")
         self.setUniformItemSizes(True)
+        self.setProperty(FITS_ITSELF, True)
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows = _Rows(self)
@@ -91,6 +92,16 @@ class ContextList(QListView):
         self._rows.show([*system, *use.summed, *summary, *messages], summed)
         self.setCurrentIndex(self._rows.index(max(0, row)))
         self.verticalScrollBar().setValue(top)
+
+    @property
+    def height_of_rows(self) -> int:
+        """The height of all rows in pixels."""
+        rows = max(1, self.model().rowCount())
+        return rows * max(0, self.sizeHintForRow(0)) + 2 * self.frameWidth()
+
+    def fit_into(self, room: int) -> None:
+        """Be as high as all rows, or scroll in the room in pixels."""
+        self.setFixedHeight(min(self.height_of_rows, room))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pin or unpin a message, or go to it, depending on the clicked place."""
@@ -350,8 +361,6 @@ class ContextCard(Panel):
         self._policy.chosen.connect(self.policy)
         self._meaning = Label("", "small", name="overflowMeaning", wrap=True)
         self.list = ContextList()
-        self.list.setMinimumHeight(_LIST[0])
-        self.list.setMaximumHeight(_LIST[1])
         below = QHBoxLayout()
         below.setSpacing(GRID)
         below.addWidget(self._outcome, 1)
@@ -434,9 +443,16 @@ class ContextCard(Panel):
         margins = self.box.contentsMargins()
         inside = width - margins.left() - margins.right()
         self._policy.fit_into(inside)
+        self.list.fit_into(scaled(_LIST[1]))
         self._parts.activate()
         head = self.box.sizeHint().height() - self._scroll.sizeHint().height()
         needed = head + self._parts.totalHeightForWidth(inside)
+        missing = needed - (bottom - GRID)
+        if missing > 0:  # the list gives way before the whole card scrolls
+            before = self.list.height_of_rows
+            self.list.fit_into(max(scaled(_LIST[0]), min(before, scaled(_LIST[1])) - missing))
+            self._parts.activate()
+            needed = head + self._parts.totalHeightForWidth(inside)
         height = min(needed, bottom - GRID)
         bar = self._scroll.verticalScrollBar().sizeHint().width() if height < needed else 0
         self._parts.setContentsMargins(0, 0, bar and bar + GRID // 2, 0)

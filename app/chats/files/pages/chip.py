@@ -122,6 +122,11 @@ class FileChip(Panel):
         """Show or hide the button that removes the attachment."""
         self._remove.setVisible(shown)
 
+    def show_drawing(self, drawing: str) -> None:
+        """Show another icon, unless a small picture is shown."""
+        if isinstance(self._icon, Picture):
+            self._icon.redraw(drawing)
+
     def show_picture(self, picture: QPixmap) -> None:
         """Show a small picture in place of the icon."""
         label = QLabel()

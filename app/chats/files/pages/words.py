@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
@@ -18,13 +19,33 @@ if TYPE_CHECKING:
 
 _tr = QCoreApplication.translate
 _MOST_NAMED = 3
+_DRAWINGS: Mapping[DocumentKind, str] = {
+    DocumentKind.PDF: "file-pdf",
+    DocumentKind.CSV: "file-table",
+    DocumentKind.XLSX: "file-table",
+    DocumentKind.PPTX: "file-slides",
+    DocumentKind.HTML: "file-code",
+    DocumentKind.EPUB: "file-book",
+    DocumentKind.EMAIL: "file-letter",
+    DocumentKind.IMAGE: "image",
+    DocumentKind.AUDIO: "sound",
+}
+"""The icons of the kinds of files that are not plain text."""
+_CODE = frozenset(
+    f".{suffix}"
+    for suffix in (
+        "c cc cpp cs css go h hpp java js json jsx kt lua php pl ps1 py r rb rs sh sql swift toml "
+        "ts tsx xml yaml yml"
+    ).split()
+)
+"""The endings of texts that are code."""
 
 
-def drawing_of(kind: DocumentKind) -> str:
-    """Return the name of the icon for a kind of file."""
-    if kind.medium is None:
-        return "document"
-    return "image" if kind.medium == "image" else "sound"
+def drawing_of(kind: DocumentKind, name: str) -> str:
+    """Return the name of the icon for a file of a kind."""
+    if kind is DocumentKind.TEXT and PurePath(name).suffix.lower() in _CODE:
+        return "file-code"
+    return _DRAWINGS.get(kind, "document")
 
 
 def description(file: Attachment) -> str:

@@ -8,20 +8,19 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chats.find.pages.highlights import Highlights
 from app.chats.history.values.conversation import StoredMessage
 from app.kit.look.format import figure
-from app.kit.look.icons import icon
-from app.kit.look.theme import theme_of
 from app.kit.timer import timer
 from app.kit.widgets.enter import ENTER
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
+from app.kit.widgets.leading_picture import LeadingPicture
 from app.kit.widgets.panel import Panel
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
 from app.search.folding import fold, fold_each
@@ -57,10 +56,7 @@ class FindBar(Panel):
         )
         self._edit.setMaximumWidth(420)
         self._edit.textChanged.connect(self.typed)
-        self._icon = self._edit.addAction(
-            icon("search", theme_of(self.palette()).muted, 16),
-            QLineEdit.ActionPosition.LeadingPosition,
-        )
+        LeadingPicture("search", self._edit)
         self._count = Label("", "small", name="findCount")
         self._count.setMinimumWidth(80)
         self._count.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -124,12 +120,6 @@ class FindBar(Panel):
             self.step.emit(-1 if backwards else 1)
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Draw the icon in the colours of a new theme."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.PaletteChange:
-            self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
 
 Hits = tuple[tuple[int, int], ...]

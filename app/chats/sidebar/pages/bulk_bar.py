@@ -9,6 +9,7 @@ from app.chats.sidebar.pages.rows import Scope
 from app.kit.look.format import figure
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.panel import Panel
 
 
@@ -35,7 +36,7 @@ class BulkBar(Panel):
         top.addWidget(close)
         self._move = IconButton("folder", self.tr("Move to a folder"), "bulkMove", size=18)
         self._move.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self._move)
+        menu = Menu(self._move)
         menu.aboutToShow.connect(lambda: self.fill.emit(menu))
         self._move.setMenu(menu)
         below = QHBoxLayout()

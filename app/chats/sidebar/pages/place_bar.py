@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWid
 from app.chats.sidebar.pages.rows import Scope
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.menu_button import MenuButton
 
 
@@ -103,7 +104,7 @@ class PlaceBar(QWidget):
 
     @cached_property
     def _menu(self) -> QMenu:
-        menu = QMenu(self)
+        menu = Menu(self)
         menu.setObjectName("placeMenu")
         menu.aboutToShow.connect(self.asked)
         return menu

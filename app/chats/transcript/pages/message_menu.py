@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chats.history.values.conversation import StoredMessage
+from app.kit.widgets.menu import Menu
 
 _tr = QCoreApplication.translate
 Act = Callable[[str], None]
@@ -105,7 +106,7 @@ def again_menu(
 
 
 def _menu(name: str, parent: QWidget) -> QMenu:
-    menu = QMenu(parent)
+    menu = Menu(parent)
     menu.setObjectName(name)
     menu.aboutToHide.connect(menu.deleteLater)
     return menu

@@ -86,7 +86,7 @@ class SentFiles(QObject):
 
     def _chip(self, message: StoredMessage, file: Attachment) -> FileChip:
         chip = FileChip(
-            drawing_of(file.kind),
+            drawing_of(file.kind, file.name),
             file.name,
             description(file),
             opens=self.tr("Enter opens it."),

@@ -9,7 +9,7 @@ from typing import cast
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
 from app.base.language import translated
 from app.documents.collections.pages.collection_actions import CollectionActions
@@ -38,6 +38,7 @@ from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import at_start, boxed, column, fill, row
 from app.kit.widgets.live_line import LiveLine
+from app.kit.widgets.menu import Menu
 from app.kit.widgets.page_head import BackLink
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.progress_bar import ProgressBar
@@ -325,7 +326,7 @@ class CollectionPage(PartPage):
         rename = partial(actions.rename, collection)
         read_again = partial(self._collections.read_again, collection.id)
         remove = partial(actions.remove, collection, self._back)
-        menu = QMenu(self._more)
+        menu = Menu(self._more)
         menu.setObjectName("collectionMenu")
         menu.aboutToHide.connect(menu.deleteLater)
         UserAction("collection-rename", "", self.tr("Rename…"), rename).add_to(menu)

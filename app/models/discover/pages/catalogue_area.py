@@ -59,7 +59,7 @@ class CatalogueArea(QWidget):
         self._count = Label("", "group", name="listedCount")
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
-        self._all = LabelledButton("", "", "listedAll", look="link")
+        self._all = LabelledButton("", self.tr("Show all"), "listedAll", look="link")
         self._all.clicked.connect(self._show_all)
         self.setLayout(
             column(

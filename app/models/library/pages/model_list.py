@@ -205,7 +205,7 @@ class ModelChoiceDelegate(QStyledItemDelegate):
     ) -> None:
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if chosen:
-            painter.setPen(QColor(theme.edge))
+            painter.setPen(QColor(theme.outline))
             painter.setBrush(QColor(theme.pressed if theme.dark else theme.hover))
             painter.drawRoundedRect(option.rect.adjusted(1, 1, -1, -1), GRID, GRID)
             room.setRight(room.right() - self.button_width)
@@ -227,8 +227,9 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         if mark:
             painter.setFont(_font(option.font, small=True, bold=True))
             right = Qt.AlignmentFlag.AlignRight
-            text_width = _write(painter, top, mark, colour_of(theme, tone), right)
+            text_width = _write(painter, room, mark, colour_of(theme, tone), right)
             top.setRight(top.right() - text_width - scaled(GRID))
+            below.setRight(top.right())
         painter.setFont(_font(option.font, bold=row.current))
         _write(painter, top, row.name, theme.text)
         painter.setFont(_font(option.font, small=True))

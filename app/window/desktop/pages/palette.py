@@ -22,16 +22,18 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.kit.look.direction import isolated
 from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
-from app.kit.look.theme import GRID, SMALL, theme_of
+from app.kit.look.theme import GRID, RADIUS, SMALL, theme_of
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
+from app.kit.widgets.layouts import column
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.rounded import round_corners
 from app.window.desktop.pages.palette_items import Item, best
 
 _MOST = 50
@@ -61,7 +63,8 @@ class Palette(QDialog):
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("palette")
-        self.setProperty("look", "float")
+        self.setProperty("look", "around")
+        round_corners(self, RADIUS + 2)
         self.setWindowTitle(self.tr("Command palette"))
         self._items = list(items)
         self._more = more
@@ -84,12 +87,11 @@ class Palette(QDialog):
         self._list.currentItemChanged.connect(self._describe_selection)
         self._none = Label(self.tr("No results."), "muted", name="paletteNone")
         self._none.setContentsMargins(GRID, GRID, GRID, GRID)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(GRID)
-        column.addWidget(self._field)
-        column.addWidget(self._none)
-        column.addWidget(self._list, 1)
+        card = Panel(
+            "float", "paletteCard", self._field, self._none, (self._list, 1),
+            margins=(1.5, 1.5, 1.5, 1.5),
+        )  # fmt: skip
+        self.setLayout(column(card))
         self._reading = QTimer(self)
         self._reading.timeout.connect(self._read)
         self._reading.start(0)
@@ -145,7 +147,7 @@ class Palette(QDialog):
         for item in matches:
             row = QListWidgetItem(item.title)
             row.setData(_DETAIL, item.detail)
-            row.setData(_DRAWING, _DRAWINGS[item.kind])
+            row.setData(_DRAWING, item.drawing or _DRAWINGS[item.kind])
             row.setData(Qt.ItemDataRole.UserRole, item)
             row.setData(Qt.ItemDataRole.AccessibleTextRole, f"{item.title}, {item.detail}")
             self._list.addItem(row)
@@ -197,7 +199,7 @@ class PaletteRow(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             chosen = option.state & QStyle.StateFlag.State_Selected
-            painter.setPen(QColor(theme.edge) if chosen else Qt.PenStyle.NoPen)
+            painter.setPen(QColor(theme.outline) if chosen else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.pressed if chosen else theme.hover))
             painter.drawRoundedRect(option.rect.adjusted(1, 1, -1, -1), GRID, GRID)
         room = option.rect.adjusted(scaled(10), 0, -scaled(10), 0)

@@ -29,6 +29,7 @@ class Item:
         detail: The item's shortcut or kind; screen readers read it after the title.
         run: Called when the user chooses the item.
         words: Further words that are searched.
+        drawing: The icon; "" for that of its kind.
     """
 
     kind: Kind
@@ -36,6 +37,7 @@ class Item:
     detail: str
     run: Callable[[], object] = field(compare=False)
     words: str = ""
+    drawing: str = ""
     title_key: str = field(init=False, compare=False)
     full_key: str = field(init=False, compare=False)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication
 
@@ -29,6 +29,69 @@ _STEP, _MOST = 200, 5_000
 
 _LEFT_OUT = {"show_palette", "escape"}
 """Commands that make no sense inside the palette."""
+
+_DRAWINGS: Final[Mapping[str, str]] = {
+    "new_chat": "plus",
+    "scratch_chat": "scratch",
+    "chat_settings": "sliders",
+    "chat_documents": "documents",
+    "focus_search": "search",
+    "find": "search",
+    "find_next": "down",
+    "find_previous": "above",
+    "pin_chat": "pin",
+    "archive_chat": "archive",
+    "new_folder": "folder-plus",
+    "show_archive": "archive",
+    "show_trash": "trash",
+    "rename_chat": "pencil",
+    "duplicate_chat": "copy",
+    "delete_chat": "trash",
+    "undo_delete": "restore",
+    "export_chat": "export",
+    "import_chats": "download",
+    "chat_above": "above",
+    "chat_below": "down",
+    "regenerate": "again",
+    "copy_last": "copy",
+    "edit_message": "pencil",
+    "quote": "quote",
+    "answer_facts": "info",
+    "branch_before": "left",
+    "branch_after": "right",
+    "show_branches": "branch",
+    "focus_messages": "chat",
+    "message_above": "above",
+    "message_below": "down",
+    "scroll_up": "up",
+    "scroll_down": "lower",
+    "go_to_end": "newest",
+    "focus_composer": "pencil",
+    "attach_files": "attach",
+    "insert_prompt": "paste",
+    "toggle_sidebar": "panel",
+    "toggle_offline": "offline",
+    "quick_ask": "flame",
+    "zoom_in": "plus",
+    "zoom_out": "minus",
+    "zoom_reset": "fit",
+    "show_settings": "gear",
+    "close": "close",
+    "quit": "stop",
+    "show_shortcuts": "keyboard",
+    "show_assistants": "assistant",
+    "show_prompts": "paste",
+    "show_documents": "documents",
+    "show_models": "box",
+    "show_downloads": "download",
+    "show_engines": "cpu",
+    "show_activity": "clock",
+    "show_api": "elsewhere",
+    "show_servers": "server",
+    "show_connections": "ledger",
+    "show_help": "help",
+}
+"""The icons of the commands."""
 
 _tr = QCoreApplication.translate
 
@@ -63,7 +126,8 @@ def _commands(actions: Sequence[QAction], settings: Settings) -> Iterator[Item]:
         action = named[command.name]
         if command.name not in _LEFT_OUT and action.isEnabled():
             keys = keys_text(keys_of(command, settings.shortcuts))
-            yield Item("command", command.text, keys, action.trigger, command.group)
+            drawing = _DRAWINGS.get(command.name, "")
+            yield Item("command", command.text, keys, action.trigger, command.group, drawing)
 
 
 def _settings(navigation: Navigation) -> Iterator[Item]:

@@ -13,8 +13,6 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from app.api.http import api
-from app.net.listening import PatientProtocol
 from engines.errors import ContextFull, EngineFailed
 from engines.types import (
     ReasoningDelta,
@@ -467,37 +465,6 @@ def test_an_error_in_a_stream_is_its_last_event(served: Served, client: openai.O
     with pytest.raises(openai.APIError) as caught:
         list(stream)
     assert "It broke." in str(caught.value)
-
-
-def test_a_client_that_goes_ends_its_answer_alone(
-    served: Served, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(api, "PING_S", 0.05)  # a silent stream notices it by what it sends
-    served.engine.hold = threading.Event()
-    with httpx2.stream(
-        "POST",
-        f"{served.url}/v1/chat/completions",
-        json={"model": "starter", "messages": [{"role": "user", "content": "Hi"}], "stream": True},
-    ) as stream:
-        next(stream.iter_lines())
-    # The engine writes one answer at a time: the next begins once the first has ended.
-    served.engine.hold = None
-    answer = client.chat.completions.create(
-        model="starter", messages=[{"role": "user", "content": "Hi"}], timeout=60
-    )
-    assert answer.choices[0].message.content == "Hello there"
-
-
-def test_who_waits_for_a_whole_answer_and_goes_ends_it_too(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PatientProtocol, "ASK_S", 0.05)
-    served.engine.hold = threading.Event()
-    body = {"model": "starter", "messages": [{"role": "user", "content": "Hi"}]}
-    with pytest.raises(httpx2.ReadTimeout):
-        httpx2.post(f"{served.url}/v1/chat/completions", json=body, timeout=0.5)
-    served.engine.hold = None
-    assert served.post("/v1/chat/completions", body).status_code == 200
 
 
 def test_addresses_that_there_are_not_say_so(served: Served) -> None:

@@ -32,7 +32,7 @@ def test_a_value_is_set_and_taken_back_for_one_chat(ui: Ui) -> None:
     ui.presenters.settings.set("system_prompt", "Of the app.")
     ui.ask("One")
     open_all(ui)
-    assert source(ui, "system_prompt") == "Default"
+    assert source(ui, "system_prompt") == "", "only another source than usual is named"
     set_temperature(ui, 0.4)
     assert source(ui, "temperature") == "Set here"
     ui.ask("Two")

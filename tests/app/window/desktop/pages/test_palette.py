@@ -6,9 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QListWidget
 
+from app.kit.look.icons import icon_file
 from app.settings.pages.settings_dialog import SettingsDialog
 from app.window.desktop.pages.palette import Palette
 from app.window.desktop.pages.palette_items import Item, best
+from app.window.desktop.pages.palette_sources import items_of
 from app.window.pages.actions import commands
 from tests.support.window import Ui
 
@@ -94,3 +96,17 @@ def test_commands_come_before_chats_that_fit_alike() -> None:
     command = Item("command", "Models", "Ctrl+M", print)
     assert best("models", [chat, command], 5) == [command, chat]
     assert best("", [chat, command], 1) == [chat]
+
+
+def test_it_is_a_round_card_and_commands_have_icons_of_their_own(ui: Ui) -> None:
+    open_palette(ui, "")
+    palette = ui.find(Palette)
+    picture = palette.grab().toImage()
+    assert picture.pixelColor(0, 0).alpha() == 0
+    assert picture.pixelColor(picture.width() // 2, 4).alpha() == 255
+    palette.close()
+    window = ui.window
+    items = items_of(window.actions(), ui.presenters.settings.current, window.chooser, window)
+    drawings = [item.drawing for item in items if item.kind == "command"]
+    assert all(icon_file(drawing).is_file() for drawing in drawings)
+    assert len(set(drawings)) > len(drawings) / 2
