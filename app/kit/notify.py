@@ -56,7 +56,7 @@ class Notifier(QObject):
         """Confirm that something was copied."""
         self.say(self.tr("Copied."))
 
-    def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
+    def offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         """Show a toast with *Undo* for a few seconds."""
         toast = self.offer(text, self.tr("Undo"), undo, drawing="again")
         self._undos.append(toast)
@@ -67,7 +67,7 @@ class Notifier(QObject):
             self._undos.remove(toast)
 
     def offer(
-        self, text: str, action: str, act: Callable[[], None], *, drawing: str = "check"
+        self, text: str, action: str, act: Callable[[], object], *, drawing: str = "check"
     ) -> Toast:
         """Show a toast with an action for a few seconds.
 

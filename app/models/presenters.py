@@ -37,7 +37,7 @@ class SystemCheck:
         """True if vLLM is installed, or if there is a card on which it could run."""
         from engines.vllm.provision.preflight import CAPABILITY
 
-        is_installed = any(it.name == "vllm" and it.available for it in self.engines)
+        is_installed = any(engine.name == "vllm" and engine.available for engine in self.engines)
         return is_installed or any(
             gpu.vendor == "nvidia" and (gpu.capability or CAPABILITY) >= CAPABILITY
             for gpu in self.hardware.gpus

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import (
     QApplication,
+    QButtonGroup,
+    QComboBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -21,7 +23,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings.pages.appearance import Appearance
 from app.settings.values.fields import Settings
-from tests.e2e.looks import rules
+from tests.e2e.looks import rules, spoken
 from tests.e2e.looks.house import House, opened, settle
 from tests.e2e.looks.pages import PAGES, Page
 from tests.e2e.looks.views import NARROW, SMALL, VIEWS, WIDE, View, go_back, take
@@ -176,6 +178,62 @@ def pale_text(window: QWidget) -> None:
 def pale_line(window: QWidget) -> None:
     label = QLabel("<p>Black</p><p style='color: #c8c8c8'>and pale</p>")
     named(label, "half-pale", window).setGeometry(0, 0, 120, 60)
+
+
+def nameless(window: QWidget) -> None:
+    button = QPushButton()
+    named(button, "silent", window)
+
+
+def named_by_value(window: QWidget) -> None:
+    box = QComboBox()
+    box.addItem("By name")
+    box.setAccessibleName("Order")
+    named(box, "order", window)
+
+
+def without_relation(window: QWidget) -> None:
+    layout = QHBoxLayout(window)
+    field = QLineEdit()
+    field.setAccessibleName("Seed")
+    layout.addWidget(QLabel("Seed"))
+    layout.addWidget(field)
+    field.setObjectName("seed")
+
+
+def one_of_several(window: QWidget) -> None:
+    group = QButtonGroup(window)
+    for text in ("Left", "Right"):
+        button = QPushButton(text)
+        button.setCheckable(True)
+        button.setAutoExclusive(text == "Right")
+        group.addButton(button)
+        named(button, text, window)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (nameless, "silent in window has no name"),
+        (named_by_value, "order in window is named by its value “By name”"),
+        (without_relation, "seed in window is not related to its label “Seed”"),
+        (one_of_several, "Left “Left” in window is one of several and not a radio button"),
+    ],
+)
+def test_a_control_that_is_misread_is_named(
+    broken: Callable[[Build], QWidget], build: Build, said: str
+) -> None:
+    (complaint,) = spoken.unspoken(broken(build))
+    assert complaint.startswith(said)
+
+
+def test_focus_out_of_sight_is_named(broken: Callable[[Build], QWidget]) -> None:
+    def build(window: QWidget) -> None:
+        named(QPushButton("Near"), "near", window)
+        named(QPushButton("Far"), "far", window).move(2_000, 10)
+
+    (complaint,) = spoken.lost_focus(broken(build))
+    assert complaint == "far “Far” in window has the focus and is not in sight"
 
 
 @pytest.mark.parametrize(

@@ -34,3 +34,6 @@ RESERVED: Final = {
     ),
 }
 """By their owners."""
+
+ON_MACOS: Final = ("Ctrl+M",)
+"""Keys that only macOS takes, where Qt's Ctrl is Command."""

@@ -38,6 +38,7 @@ class LayeredSetting(QWidget):
         self._value = value
         self._editor = self._create_editor(value)
         title = Label(translated(field.title), "strong")
+        title.setBuddy(self._editor)
         title.setToolTip(translated(field.description))
         self._source = Label("", "small", name=f"source-{name}")
         self._reset = LabelledButton("again", self.tr("Reset"), f"take-back-{name}", look="link")

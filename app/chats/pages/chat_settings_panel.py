@@ -173,7 +173,9 @@ class ChatSettingsPanel(QWidget):
     def _titled(self, title: str, *widgets: QWidget) -> QVBoxLayout:
         column = QVBoxLayout()
         column.setSpacing(4)
-        for widget in (Label(title, "strong"), *widgets):
+        label = Label(title, "strong")
+        label.setBuddy(widgets[0])
+        for widget in (label, *widgets):
             column.addWidget(widget)
         return column
 

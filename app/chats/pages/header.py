@@ -142,5 +142,6 @@ class OfflineSwitch(LabelledButton):
                 "Hearth connects only when you search for models, download something, or "
                 "write to a server that you added. Press to stay offline."
             )
+        self.setAccessibleName(self.tr("Stay offline"))  # which is checked, or not
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)

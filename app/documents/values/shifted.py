@@ -16,7 +16,6 @@ _RAISED: Final = {
 _LOWERED: Final = {
     ord(one): other for one, other in zip("0123456789+-\u2212", "₀₁₂₃₄₅₆₇₈₉₊₋₋", strict=True)
 }
-LOWERED_DIGITS: Final = "₀₁₂₃₄₅₆₇₈₉"
 
 _ORDINAL: Final = re.compile(
     r"st|nd|rd|th|er|ère|re|e|è|ème|eme|ième|nde?|ds?|o|a|os|as|ᵉ|[ºª]", re.IGNORECASE

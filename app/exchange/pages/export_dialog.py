@@ -63,7 +63,9 @@ class ExportDialog(FormDialog):
         switch = Switch()
         switch.setObjectName(name)
         switch.setAccessibleName(text)
-        return switch, row((Label(text, wrap=True), 1), switch)
+        label = Label(text, wrap=True)
+        label.setBuddy(switch)
+        return switch, row((label, 1), switch)
 
     def _chosen(self) -> ExportKind:
         return cast(ExportKind, self._kind.currentData())

@@ -30,7 +30,10 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPdfWriter,
+    QTextBlockFormat,
+    QTextCursor,
     QTextDocument,
+    QTextFormat,
 )
 from PySide6.QtSvg import QSvgRenderer
 
@@ -46,6 +49,8 @@ _FOOT = 36.0
 _FORMULA_SIZE = 14.0
 _SHARPER = 4
 """Pixels of a formula's picture for each pixel of the page."""
+_TINY = 0.1
+"""Pixels by which the end of a line can miss the edge of a page, as lengths are rounded."""
 _GREY = QColor("#62676e")
 _INK = QColor("#1f2328")
 
@@ -109,6 +114,7 @@ def _print(
     document.setPageSize(QSizeF(width, height))
     formulas = _Formulas(document)
     document.setHtml(paper(exported, options, formulas.draw))
+    keep_lines_whole(document)
     context = QAbstractTextDocumentLayout.PaintContext()
     # Without a palette of its own, the text would have the colours of the window's theme.
     context.palette = QPalette(_INK, Qt.GlobalColor.white)
@@ -128,6 +134,27 @@ def _print(
             foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, str(number)
         )
     return number
+
+
+def keep_lines_whole(document: QTextDocument) -> None:
+    """Let each block that begins across the edge of two pages begin on the second one.
+
+    Qt itself does so, but not after a table that ends less than a line above the edge.
+    """
+    height = document.pageSize().height()
+    page_break = QTextBlockFormat()
+    page_break.setPageBreakPolicy(QTextFormat.PageBreakFlag.PageBreak_AlwaysBefore)
+    block = document.begin()
+    while block.isValid():
+        document.pageCount()  # lays out all pages, again after a change
+        layout, cursor = block.layout(), QTextCursor(block)
+        if block.text() and layout.lineCount() and cursor.currentTable() is None:
+            line = layout.lineAt(0)
+            top = layout.position().y() + line.y()
+            bottom = top + line.height()
+            if line.height() < height and top // height < (bottom - _TINY) // height:
+                cursor.mergeBlockFormat(page_break)
+        block = block.next()
 
 
 class _Formulas:

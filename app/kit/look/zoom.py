@@ -32,7 +32,14 @@ class Zoom(QObject):
     def __init__(self, app: QApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._app = app
-        self._watching = False
+
+    def pause(self) -> None:
+        """Stop watching until another zoom is set.
+
+        A new style sheet sends thousands of events. A widget that is polished meanwhile is scaled
+        by `set`, like all others.
+        """
+        self._app.removeEventFilter(self)
 
     def set(self, to: float) -> None:
         """Set the zoom of all widgets; call it after setting the fonts and the style sheet.
@@ -42,10 +49,9 @@ class Zoom(QObject):
         """
         old_zoom = zoom()
         set_zoom(self._app, to)
-        if to != 1.0 and not self._watching:
+        if to != 1.0:
             # Every event passes through the filter: only users who zoom pay for that.
             self._app.installEventFilter(self)
-            self._watching = True
         if to == old_zoom:
             return
         shown = [

@@ -22,12 +22,13 @@ def commit_composed() -> None:
         QGuiApplication.inputMethod().commit()
 
 
-def _commit(field: QLineEdit | QPlainTextEdit, composed: str) -> None:
+def _commit(field: ComposedLine | ComposedText) -> None:
     """Let the input method commit; where it leaves a word behind, commit that word here."""
+    composed = field.composed
     if not composed:
         return
     QGuiApplication.inputMethod().commit()
-    if isinstance(field, ComposedLine | ComposedText) and field.composed:
+    if field.composed:
         event = QInputMethodEvent()
         event.setCommitString(composed)
         QCoreApplication.sendEvent(field, event)
@@ -60,7 +61,7 @@ class ComposedLine(QLineEdit):
 
     def commit(self) -> None:
         """Put the word that is being composed into the text."""
-        _commit(self, self.composed)
+        _commit(self)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         """Take note of the word; listeners to the text hear of it, as it counts for `Save`."""
@@ -106,7 +107,7 @@ class ComposedText(QPlainTextEdit):
 
     def commit(self) -> None:
         """Put the word that is being composed into the text."""
-        _commit(self, self.composed)
+        _commit(self)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         """Take note of the word."""

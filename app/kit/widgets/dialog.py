@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.kit.focus_in_sight import scroll_to_focus
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BAR, GRID
 from app.kit.widgets.column_page import ColumnPage
@@ -24,6 +25,12 @@ _ANY_WIDTH = 16_777_215
 
 class EnterDialog(QDialog):
     """A dialog in which Enter presses the focused button, or else the main one, if any."""
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus for Tab, and scroll to it."""
+        moved = super().focusNextPrevChild(forward)
+        scroll_to_focus(self)
+        return moved
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press the focused button on Enter, or else the main one."""

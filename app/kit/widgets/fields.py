@@ -6,10 +6,11 @@ Qt's fields react to the wheel under the pointer, so scrolling through a page wo
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QShowEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
+    QLabel,
     QLineEdit,
     QSpinBox,
     QStyledItemDelegate,
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.kit.look.scale import scaled
 from app.kit.text.long_lines import LongLineEdit
 from app.kit.widgets.composing import ComposedLine
+from app.kit.widgets.label import Label
 from app.kit.widgets.rounded import round_corners
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
@@ -30,7 +32,11 @@ _INSET = 6
 
 
 class ComboBox(QComboBox):
-    """A drop-down list that uses the wheel only with the focus."""
+    """A drop-down list that uses the wheel only with the focus.
+
+    On Linux Qt tells screen readers its value as its name, and takes the name from a label beside
+    it. A box without such a label gets a hidden one with its accessible name.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +59,18 @@ class ComboBox(QComboBox):
         around = self.view().window()
         around.setProperty("look", "choices")
         round_corners(around)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make sure that there is a label."""
+        super().showEvent(event)
+        around = self.parentWidget()
+        if around is None:
+            return
+        beside = around.findChildren(QLabel, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        if all(label.buddy() is not self for label in beside):
+            label = Label(self.accessibleName(), parent=around)
+            label.hide()
+            label.setBuddy(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Change the value only with the focus; otherwise let the page scroll."""

@@ -31,7 +31,10 @@ def field(title: str, *parts: Part, note: str = "", look: str = "strong") -> QVB
         look: The look of the title.
     """
     notes = [Label(note, "small", wrap=True)] if note else []
-    return column(Label(title, look), *notes, *parts, spacing=GRID // 2)
+    label = Label(title, look)
+    if parts and isinstance(parts[0], QWidget):
+        label.setBuddy(parts[0])
+    return column(label, *notes, *parts, spacing=GRID // 2)
 
 
 class _Saving:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from app.kit.focus_in_sight import scroll_to_focus
 from app.kit.look.scale import FITS_ITSELF, scaled
 from app.kit.look.theme import BAR, GRID, RADIUS
 from app.kit.widgets.enter import press_focused
@@ -37,6 +38,12 @@ class Popover(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(self.card)
         layout.addWidget(self._area)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus for Tab, and scroll to it."""
+        moved = super().focusNextPrevChild(forward)
+        scroll_to_focus(self)
+        return moved
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press the focused button on Enter."""

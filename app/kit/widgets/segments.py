@@ -52,6 +52,7 @@ class Segments(Panel):
             button.setAccessibleName(spoken)
             button.setProperty("look", "segment")
             button.setCheckable(True)
+            button.setAutoExclusive(True)  # to screen readers it is a radio button
             button.setAutoDefault(False)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.clicked.connect(lambda _=False, key=key: self._choose(key))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QEvent, QObject, QPoint
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.kit.announcing import announce
 from app.kit.look.scale import scaled
@@ -48,6 +50,7 @@ class Toasts(QObject):
             self._toasts[0].dismiss()
         toast.show()
         toast.raise_()
+        self._make_next_stop(toast)
         self._place()
         while len(self._toasts) > 1 and self._room and self._height() > self._room.largest_height:
             self._toasts[0].dismiss()
@@ -65,6 +68,13 @@ class Toasts(QObject):
         self._rooms = sorted(rooms, key=lambda room: (-_depth(room), room.edge))
         for room in rooms:
             room.installEventFilter(self)
+
+    def _make_next_stop(self, toast: Toast) -> None:
+        """Let the next Tab go to the toast: it closes before a user comes round to its buttons."""
+        focus = QApplication.focusWidget()
+        if focus is not None and focus.window() is self._window:
+            for before, after in pairwise((focus, *toast.findChildren(QAbstractButton))):
+                QWidget.setTabOrder(before, after)
 
     def _remove(self, toast: Toast) -> None:
         if toast in self._toasts:
@@ -103,7 +113,7 @@ class Toasts(QObject):
         """Return the height that the toasts take with the gaps around them, in pixels."""
         if not self._toasts:
             return 0
-        room = self._room or next((it for it in self._rooms if it.isVisible()), None)
+        room = self._room or next(filter(QWidget.isVisible, self._rooms), None)
         gap = scaled(GRID)
         each = (toast.heightForWidth(self._width(toast, room)) for toast in self._toasts)
         return gap + sum(height + gap for height in each)

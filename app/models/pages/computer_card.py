@@ -25,7 +25,7 @@ class ComputerCard(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "computerCard", margins=(2, 2, 2, 2), spacing=1.5, parent=parent)
         self.box.addWidget(Label(self.tr("This computer"), "strong"))
-        self._wait = Label(self.tr("Checking the hardware…"), "muted", name="checking")
+        self._wait = Label(self.tr("Checking the hardware…"), "muted", name="checking", wrap=True)
         self.box.addWidget(self._wait)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(12)
@@ -60,7 +60,12 @@ class ComputerCard(Panel):
 
     def show_failure(self) -> None:
         """Show that the hardware could not be checked."""
-        self._wait.setText(self.tr("The check failed. Chatting still works."))
+        self._wait.setText(
+            self.tr(
+                "The check of the hardware failed. Chatting still works. Open this page again to "
+                "repeat the check."
+            )
+        )
 
     def _processor(self, check: SystemCheck) -> str:
         cpu = check.hardware.cpu

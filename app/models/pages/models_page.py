@@ -100,8 +100,12 @@ class ModelsPage(QWidget):
         local_models.remove.connect(chooser.remove)
         local_models.changed.connect(presenters.models.look)
         chooser.announced.connect(local_models.show_models)
+        chooser.announced.connect(lambda entries, _: self.discover.show_entries(entries))
+        self.discover.use.connect(chooser.use_from_now_on)
+        self.discover.use.connect(go_to_chat)
         presenters.models.mtp_read.connect(local_models.list.mtp.show_model)
         presenters.system.checked.connect(local_models.list.show_check)
+        presenters.system.failed.connect(local_models.list.show_check_failed)
         presenters.downloads.changed.connect(self.discover.show_downloads)
         for part in (self.downloads, self.discover):
             part.go_online.connect(online.go_online)
@@ -112,6 +116,7 @@ class ModelsPage(QWidget):
         presenters, chooser = self._presenters, self._chooser
         self._set_offline(self._online.is_offline)
         self.local_models.show_models(chooser.entries(), chooser.current())
+        self.discover.show_entries(chooser.entries())
         if presenters.models.last_mtp is not None:
             self.local_models.list.mtp.show_model(*presenters.models.last_mtp)
         if presenters.downloads.last_downloads is not None:

@@ -13,7 +13,6 @@ from app.models.hub.source import Source
 from app.models.hub.transfer import Checking, Receiving, Retrying, Terms, transfer
 from app.models.hub.transfer import Step as TransferStep
 from app.net import Gate
-from app.runtime.packages.links import Link
 from app.runtime.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -23,8 +22,6 @@ from engines.sentences import N_
 from engines.vllm.provision.lock import LockedFile
 
 _READ_BYTES = 1 << 20
-
-FoundFile = tuple[LockedFile, Link]
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,10 @@ class Appearance(QObject):
         self._applied = (theme, size)
         self._app.setPalette(palette_of(theme))
         self._app.setFont(text_font(max(1, round(BASE * size))))
+        if self._zoom is not None and size != zoom():
+            self._zoom.pause()
+        # Replacing a style sheet, Qt styles each widget once for every widget around it.
+        self._app.setStyleSheet("")
         self._app.setStyleSheet(stylesheet(theme, size))
         self._set_zoom(size)
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.language import translated
+from app.kit.focus_in_sight import scroll_to_focus
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.chip import Chip
@@ -117,6 +118,12 @@ class SettingsDialog(QDialog):
             if fields()[name].engine == "vllm":
                 row.show_note("" if can_run else self.tr("vLLM cannot run on this computer."))
         self._filter(self._search.text())
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus for Tab, and scroll to it."""
+        moved = super().focusNextPrevChild(forward)
+        scroll_to_focus(self)
+        return moved
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter press only the button that has the focus; there is no default button."""
@@ -259,9 +266,7 @@ class SettingsDialog(QDialog):
         sections = {section_of(fields()[name]) for name in matches}
         about_matches = all(word in self._about_words for word in searched)
         for number, part in enumerate(self._parts):
-            is_match = (
-                sections.__contains__(SECTIONS[number]) if number < len(SECTIONS) else about_matches
-            )
+            is_match = SECTIONS[number] in sections if number < len(SECTIONS) else about_matches
             part.setVisible(is_match if searched else number == self._sections.currentRow())
         self._no_match.setVisible(bool(searched) and not matches and not about_matches)
 

@@ -18,6 +18,7 @@ from app.chats.history.presenters.chats import Chats
 from app.chats.history.values.chat import UNTITLED
 from app.chats.history.values.places import ALL
 from app.chats.pages.header import Header
+from app.kit.focus_in_sight import scroll_to_focus
 from app.kit.look.scale import scaled, zoom
 from app.kit.widgets.enter import press_focused
 from app.kit.widgets.toast_room import ToastRoom
@@ -155,6 +156,12 @@ class WindowFrame(QMainWindow):
         """Press the focused button on Enter."""
         if not press_focused(self, event):
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus for Tab, and scroll to it."""
+        moved = super().focusNextPrevChild(forward)
+        scroll_to_focus(self)
+        return moved
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the layout to the new width."""

@@ -349,6 +349,11 @@ class MainWindow(WindowFrame):
         self.refresh()
         self._focus_composer()
 
+    def write(self) -> None:
+        """Go to the chat, and let the user write a message there."""
+        self.go_to_chat()
+        self.page.write()
+
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
         """Open a chat; None begins a new one.
 
@@ -381,6 +386,7 @@ class MainWindow(WindowFrame):
     def _show_dragged(self, place: str) -> None:
         """Show where files can be dropped while they are dragged over the window."""
         self.page.show_drop_hint(place == "chat" and self.is_shown(self.page))
+        self.sidebar.show_drop_hint(place == "chats")
         if "models" in self._pages:
             models = cast("ModelsPage", self._pages["models"])
             models.local_models.show_drop_hint(place == "models")
@@ -390,10 +396,11 @@ class MainWindow(WindowFrame):
         self.go_to("documents")
         cast("DocumentsPage", self.page_named("documents")).make(paths)
 
-    def _attach(self, paths: Sequence[Path]) -> None:
-        """Attach dropped or pasted files to the message."""
-        self.go_to_chat()
-        self.page.files.add(paths)
+    def _attach(self, paths: Sequence[Path], chat_id: str | None) -> None:
+        """Attach files that were dropped or pasted while this chat was open."""
+        if chat_id == self.chat.id:
+            self.go_to_chat()
+        self.page.files.add_dropped(paths, chat_id)
 
     def new_chat(self) -> None:
         """Begin a new chat."""
@@ -436,10 +443,10 @@ class MainWindow(WindowFrame):
         if name:
             dialog.go_to(name)
 
-    def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
+    def _model_editor(self, _value: object, _changed: Callable[[object], None]) -> QWidget:
         from app.models.library.pages.model_box import UsualModelBox
 
-        return UsualModelBox(self.chooser, str(value), changed)
+        return UsualModelBox(self.chooser)
 
     def show_shortcuts(self) -> None:
         """Open the list of shortcuts."""
@@ -447,9 +454,16 @@ class MainWindow(WindowFrame):
 
         ShortcutsDialog(self.presenters.settings, self).open()
 
+    def rename_chat(self) -> None:
+        """Let the user rename the focused row of the list of chats, or else the open chat."""
+        if not self.sidebar.chats.hasFocus():
+            self.show_page(self.page)
+            self.refresh()
+        self.sidebar.rename_current()
+
     def step(self, step: int) -> None:
-        """Open the chat above (-1) or below (1) in the list."""
-        neighbour = self.sidebar.chats.neighbour(step)
+        """Open the chat above (-1) or below (1) the open one in the list."""
+        neighbour = self.sidebar.chats.neighbour(self.chat.id, step)
         if neighbour:
             self._look_at_chat(neighbour)
 
@@ -530,9 +544,7 @@ class MainWindow(WindowFrame):
 
     def _offer_model(self) -> None:
         """Show the first screen while there is neither a chat nor a model besides the guide."""
-        entry = self.chooser.current_entry()
-        is_guide = entry is not None and entry.builtin
-        wanted = is_guide and not self.presenters.chats.count(ALL)
+        wanted = self._guide_answers and not self.presenters.chats.count(ALL)
         if wanted or "first_minute" in vars(self):
             self.page.set_first_screen(self.first_minute.screen if wanted else None)
 
@@ -547,17 +559,28 @@ class MainWindow(WindowFrame):
         self._show_downloads()
         self.refresh()
 
-    def _show_banner(self) -> None:
+    @property
+    def _guide_answers(self) -> bool:
+        """True if the guide that comes with Hearth is the model in use."""
         entry = self.chooser.current_entry()
-        is_guide = entry is not None and entry.builtin
-        self.banner.setVisible(is_guide and not self.page.shows_first_screen)
+        return entry is not None and entry.builtin
+
+    def _show_banner(self) -> None:
+        self.banner.setVisible(self._guide_answers and not self.page.shows_first_screen)
+
+    def _arrange(self) -> None:
+        """Show the downloads in the page while the sidebar is hidden."""
+        super()._arrange()
+        if self.is_built:
+            self._show_downloads()
 
     def _show_downloads(self) -> None:
         """Show the downloads; that of the first screen's model has its place there."""
         downloads: Sequence[Download] = self.presenters.downloads.last_downloads or ()
         if "first_minute" in vars(self):
             downloads = self.first_minute.others(downloads)
-        self.strip.show_downloads(downloads)
+        # The sidebar shows their progress, too.
+        self.strip.show_downloads(downloads if self.sidebar.isHidden() else ())
 
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark the chat as unread if the user did not see its answer end."""
@@ -593,18 +616,22 @@ class MainWindow(WindowFrame):
         Args:
             current: The id or the name of the current model.
         """
+        from app.models.library.pages.names import name_of
+
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
         if self.page.files.attachments:
             self.page.context.refresh()  # a projector for its model may have been downloaded
         self.page.recording.refresh()
         self.presenters.models.read_mtp(current)
-        entry = self.chooser.current_entry()
-        guide = entry is not None and entry.builtin
         self._show_banner()
         self._offer_model()
         self._suggest()
-        name = self.tr("the guide") if guide else (entry.name if entry else "Hearth")
+        if self._guide_answers:
+            name = self.tr("the guide")
+        else:
+            entry = self.chooser.current_entry()
+            name = name_of(entry) if entry is not None else "Hearth"
         self.page.composer.set_assistant(name)
 
     def _suggest(self) -> None:
@@ -648,7 +675,7 @@ class MainWindow(WindowFrame):
             "new_folder": lambda: self.show_chats("chats", self.order.make_folder),
             "show_archive": lambda: self.show_chats("archive"),
             "show_trash": lambda: self.show_chats("trash"),
-            "rename_chat": sidebar.rename_current,
+            "rename_chat": self.rename_chat,
             "duplicate_chat": lambda: self.chat_actions.do("duplicate", chat.id),
             "delete_chat": lambda: self.chat_actions.do("delete", chat.id),
             "export_chat": lambda: self.chat_actions.do("export", chat.id),
@@ -658,6 +685,7 @@ class MainWindow(WindowFrame):
             "chat_below": lambda: self.step(1),
             "escape": self.escape,
             **page_actions(page),
+            "focus_composer": self.write,
             "toggle_sidebar": lambda: self.set_sidebar(sidebar.isHidden()),
             "show_settings": self.show_settings,
             "insert_prompt": self.prompts.open,

@@ -7,6 +7,7 @@ entry, because every page leads back to it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -71,6 +72,8 @@ class Page:
 
 def pages() -> tuple[Page, ...]:
     """Return the pages in the order in which they are shown."""
+    # Qt's Ctrl is Command on macOS, where Command+M minimises a window; Qt's Meta is Control.
+    models_key = "Meta+M" if sys.platform == "darwin" else "Ctrl+M"
     return (
         Page(
             "assistants",
@@ -95,7 +98,7 @@ def pages() -> tuple[Page, ...]:
             "models",
             _models,
             (
-                PageCommand("show_models", _tr("pages", "Models"), "Ctrl+M"),
+                PageCommand("show_models", _tr("pages", "Models"), models_key),
                 PageCommand("show_downloads", _tr("pages", "Downloads"), "Ctrl+J", "downloads"),
             ),
             drawing="box",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from app.chats.sidebar.pages.bulk_bar import BulkBar
     from app.chats.sidebar.pages.download_badge import DownloadBadge
     from app.chats.sidebar.pages.hit_list import HitList
+    from app.kit.widgets.card import Notice
     from app.models.downloads.values.downloads import Download
 
 _SEARCH_MS = 150
@@ -141,6 +142,27 @@ class Sidebar(QWidget):
         self._column.insertWidget(self._column.indexOf(self._stack) + 1, bulk)
         self._order_tabs(bulk=bulk)
         return bulk
+
+    @cached_property
+    def _drop_hint(self) -> Notice:
+        """The hint about dropping files here, over the end of the list so that nothing moves."""
+        from app.kit.widgets.card import drop_hint
+
+        words = self.tr("Drop exported chats here to import them.")
+        hint = drop_hint("chatsDropHint", "download", words)
+        hint.setParent(self._stack)
+        return hint
+
+    def show_drop_hint(self, visible: bool) -> None:
+        """Show or hide that exports of chats can be dropped here."""
+        if not visible and "_drop_hint" not in vars(self):
+            return
+        hint, room = self._drop_hint, self._stack.rect()
+        hint.ensurePolished()
+        height = max(hint.heightForWidth(room.width()), hint.minimumSizeHint().height())
+        hint.setGeometry(0, room.height() - height, room.width(), height)
+        hint.setVisible(visible)
+        hint.raise_()
 
     @cached_property
     def badge(self) -> DownloadBadge:

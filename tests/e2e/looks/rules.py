@@ -89,7 +89,7 @@ def clipped(shown: Shown) -> Iterator[str]:
             continue
         across, down = needs.width() - widget.width(), needs.height() - widget.height()
         if across > _SLACK or down > _SLACK:
-            yield f"{_name(widget)} is clipped by {max(across, 0)} x {max(down, 0)} pixels"
+            yield f"{name_of(widget)} is clipped by {max(across, 0)} x {max(down, 0)} pixels"
 
 
 def outside(shown: Shown) -> Iterator[str]:
@@ -104,7 +104,7 @@ def outside(shown: Shown) -> Iterator[str]:
         elif (
             not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(widget.geometry())
         ):
-            yield f"{_name(widget)} at {_spot(widget.geometry())} is outside {_name(parent)}"
+            yield f"{name_of(widget)} at {_spot(widget.geometry())} is outside {name_of(parent)}"
 
 
 def overlapping(shown: Shown) -> Iterator[str]:
@@ -117,14 +117,14 @@ def overlapping(shown: Shown) -> Iterator[str]:
         for one, other in combinations(seen, 2):
             shared = one.geometry().intersected(other.geometry())
             if shared.width() > _SLACK and shared.height() > _SLACK:
-                yield f"{_name(one)} and {_name(other)} overlap at {_spot(shared)}"
+                yield f"{name_of(one)} and {name_of(other)} overlap at {_spot(shared)}"
 
 
 def scrolling_across(shown: Shown) -> Iterator[str]:
     """Yield pages that are wider than their window; tables and lines of code may be."""
     for area in shown.parts:
         if isinstance(area, QScrollArea) and area.horizontalScrollBar().maximum() > 0:
-            yield f"{_name(area)} has to be scrolled to the side"
+            yield f"{name_of(area)} has to be scrolled to the side"
 
 
 def deviating(shown: Shown) -> Iterator[str]:
@@ -137,14 +137,14 @@ def deviating(shown: Shown) -> Iterator[str]:
             if isinstance(page, PartPage):
                 beside = page.middle.mapTo(shown.window, QPoint()).x() - left
                 if beside or page.middle.width() not in (head.width(), scaled(COLUMN)):
-                    yield f"{_name(page)} is {page.middle.width()} wide, its head {head.width()}"
+                    yield f"{name_of(page)} is {page.middle.width()} wide, its head {head.width()}"
     primary = [it for it in shown.parts if it.property("look") == "primary"]
     if len(primary) > 1:
-        yield f"{', '.join(map(_name, primary))}: only one button may be bright"
+        yield f"{', '.join(map(name_of, primary))}: only one button may be bright"
     links = [it for it in shown.parts if isinstance(it, BackLink)]
     backs = [*(head.back for head in heads if head.back.isVisible()), *links]
     if heads and len(backs) != 1:
-        yield f"{', '.join(map(_name, backs)) or 'no button'}: there is one way back"
+        yield f"{', '.join(map(name_of, backs)) or 'no button'}: there is one way back"
 
 
 def unreadable(shown: Shown) -> Iterator[str]:
@@ -168,7 +168,7 @@ def unreadable(shown: Shown) -> Iterator[str]:
             for line in ink.lines(close):
                 ratio = ink.contrast(line)
                 if ratio is not None and ratio < least and len(line) > 4 * ink.FINE:
-                    yield f"{_name(widget)} has a contrast of {ratio:.1f}, less than {least}"
+                    yield f"{name_of(widget)} has a contrast of {ratio:.1f}, less than {least}"
                     break
 
 
@@ -180,7 +180,7 @@ def deaf_to_enter(shown: Shown) -> Iterator[str]:
         is_choice = button.group() is not None or button.autoExclusive()
         has_tab = bool(button.focusPolicy() & Qt.FocusPolicy.TabFocus)
         if has_tab and not is_choice and not _is_pressed_by_enter(button):
-            yield f"{_name(button)} is not pressed by Enter"
+            yield f"{name_of(button)} is not pressed by Enter"
 
 
 def _is_pressed_by_enter(button: QAbstractButton) -> bool:
@@ -211,14 +211,14 @@ def without_next_step(page: QWidget) -> Iterator[str]:
         if label.isVisible() and label.text().rstrip().endswith((".", "…", "!", "?"))
     ]
     if not sentences:
-        yield f"{_name(page)} is empty and says nothing"
+        yield f"{name_of(page)} is empty and says nothing"
     steps = [
         button
         for button in page.findChildren(QPushButton)
         if button.isVisible() and button.isEnabled() and button.text() and not button.isCheckable()
     ]
     if not steps:
-        yield f"{_name(page)} is empty and offers nothing to do"
+        yield f"{name_of(page)} is empty and offers nothing to do"
 
 
 def _room_needed(widget: QWidget) -> QSize | None:
@@ -337,7 +337,7 @@ def _spot(place: QRect) -> str:
     return f"{corner.x()},{corner.y()} {place.width()}x{place.height()}"
 
 
-def _name(widget: QWidget) -> str:
+def name_of(widget: QWidget) -> str:
     """Return a name by which a person finds the widget."""
     text = widget.text() if isinstance(widget, QLabel | QAbstractButton) else ""
     around = widget.parentWidget()

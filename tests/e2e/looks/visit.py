@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.kit.look import fonts
 from app.kit.look.language import install_language
-from tests.e2e.looks import rules
+from tests.e2e.looks import rules, spoken
 from tests.e2e.looks.house import House, come_to_rest, opened
 from tests.e2e.looks.pages import PAGES, Page
 from tests.e2e.looks.views import SMALL, View, go_back, take
@@ -41,13 +41,19 @@ def visit(
                     for view in views:
                         pages = [page for page in PAGES if page.full is full]
                         for page, following in zip_longest(pages, pages[1:]):
-                            yield from complaints(house, page, view, following)
+                            is_first = view is views[0]
+                            yield from complaints(house, page, view, following, is_first)
     finally:
         install_language(app, "english")
 
 
-def complaints(house: House, page: Page, view: View, following: Page | None) -> Iterator[str]:
-    """Show a page as on a screen of the view's size, yield its faults, and go back."""
+def complaints(
+    house: House, page: Page, view: View, following: Page | None, is_first: bool
+) -> Iterator[str]:
+    """Show a page as on a screen of the view's size, yield its faults, and go back.
+
+    Keys and screen readers are the same in every view, and are tried in the first one.
+    """
     shown = take(house, page, view)
     most = QSize(*view.size)
     floats = shown.windowType() == Qt.WindowType.Popup  # whose height the screen has decided
@@ -57,8 +63,10 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
     found = list(rules.misplaced(rules.Shown.of(shown)))
     if shown.width() > most.width() or (not floats and shown.height() > most.height()):
         found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
-    if view is SMALL[0]:
+    if is_first:
         found += rules.deaf_to_enter(rules.Shown.of(shown))
+        found += spoken.unspoken(shown)
+        found += spoken.lost_focus(shown)
     go_back(house, page, following)
     yield from (f"{page.name}, {view.name}: {complaint}" for complaint in found)
 

@@ -11,8 +11,9 @@ from engines.types import Done, MtpReport, PromptProgress, ReasoningDelta, TextD
 def joined(events: Iterable[AnswerEvent]) -> list[AnswerEvent]:
     """Join neighbouring pieces of text.
 
-    Of the reports on reading a prompt only the last is kept. So it is with those on MTP, counting
-    the one in a Done; it becomes the last event, or the last before an Ended.
+    Of neighbouring reports on reading a prompt, only the last is kept. Of all reports on MTP,
+    including the one in a Done, only the last is kept; it becomes the last event, or the last
+    before an Ended.
     """
     result: list[AnswerEvent] = []
     report: MtpReport | None = None

@@ -277,7 +277,8 @@ class AttachmentStrip(QWidget):
         at = ids.index(file_id)
         self.removed.emit(file_id)
         chips = {**self._chips, **self._refused_chips}
-        remaining = [chips[it] for it in (*ids[at + 1 :], *ids[:at][::-1]) if it in chips]
+        others = (*ids[at + 1 :], *ids[:at][::-1])
+        remaining = [chips[other_id] for other_id in others if other_id in chips]
         if remaining:
             remaining[0].focus()
 

@@ -79,6 +79,13 @@ class ChatFiles(QObject):
         self._files.add(self._chat.id, paths)
         self._composer.focus()
 
+    def add_dropped(self, paths: Sequence[Path], chat_id: str | None) -> None:
+        """Attach files to the message of the chat that was open when they were dropped."""
+        if chat_id == self._chat.id:
+            self.add(paths)
+        else:
+            self._files.add(chat_id, paths)
+
     def add_picture(self, picture: QImage) -> None:
         """Attach a pasted picture to the message."""
         self.add_made(self.tr("Pasted picture"), partial(picture_bytes, picture))

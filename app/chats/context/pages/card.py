@@ -90,6 +90,8 @@ class ContextList(QListView):
         messages = [part for part in use.parts if part.place == "message"]
         summed = {part.id for part in use.summed}
         self._rows.show([*system, *use.summed, *summary, *messages], summed)
+        policy = Qt.FocusPolicy  # an empty list has no height, and Tab passes it
+        self.setFocusPolicy(policy.StrongFocus if self._rows.rowCount() else policy.NoFocus)
         self.setCurrentIndex(self._rows.index(max(0, row)))
         self.verticalScrollBar().setValue(top)
 

@@ -33,7 +33,7 @@ class FileChip(Panel):
         opens: The effect of pressing the chip, for the tooltip and screen readers.
         removes: The effect of the button, for the tooltip and screen readers.
         object_name: The object name.
-        refused: Why the attachment cannot be sent; empty if it can. Then the chip is red.
+        refused: Why the attachment cannot be sent, which makes the chip red; "" if it can.
 
     Signals:
         opened(): The user pressed the chip.

@@ -118,9 +118,9 @@ class ChatList(RowList):
             self.scrollTo(index)
             self.edit(index)
 
-    def neighbour(self, step: int) -> str | None:
-        """Return the chat above (-1) or below (1) the shown one, or the first if none is shown."""
-        index = self.chats.index_of(self.shown) if self.shown else QModelIndex()
+    def neighbour(self, chat_id: str | None, step: int) -> str | None:
+        """Return the chat above (-1) or below (1) a chat, or the first if that is not listed."""
+        index = self.chats.index_of(chat_id) if chat_id else QModelIndex()
         row, step = (index.row() + step, step) if index.isValid() else (0, 1)
         while 0 <= row < self.chats.rowCount():
             chat = self.chats.chat_at(row)

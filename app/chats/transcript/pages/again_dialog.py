@@ -73,7 +73,9 @@ class AgainDialog(FormDialog):
         )
         for row, (title, field) in enumerate(fields):
             field.setAccessibleName(title)
-            form.addWidget(Label(title, wrap=True), row, 0)
+            label = Label(title, wrap=True)
+            label.setBuddy(field)
+            form.addWidget(label, row, 0)
             form.addWidget(field, row, 1)
         self.lay_out(Label(explanation, "muted", wrap=True), form, first=self._model)
 

@@ -11,9 +11,6 @@ from app.base.language import translated
 from app.chats.transcript.pages.wait_words import wait_words
 from engines.types import PromptProgress
 
-_LONG_PROMPT = 256
-"""Prompt tokens whose reading takes long enough to say so before any of them is read."""
-
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
     from app.chats.answers.values.answers import Ready
@@ -21,6 +18,9 @@ if TYPE_CHECKING:
     from app.chats.transcript.pages.transcript import Transcript
     from app.runtime.values.wait import Wait
     from engines.types import PromptReady
+
+_LONG_PROMPT = 256
+"""Prompt tokens whose reading takes long enough to say so before any of them is read."""
 
 
 class AnswerStream(QObject):
@@ -35,8 +35,8 @@ class AnswerStream(QObject):
         generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
         self._servers: dict[str, tuple[str, float]] = {}
-        generation.ready.connect(self._ready)
         self._read: dict[str, PromptProgress] = {}
+        generation.ready.connect(self._ready)
         generation.prompt.connect(self._prompt)
         generation.reading.connect(self._reading)
         generation.text.connect(self._text)

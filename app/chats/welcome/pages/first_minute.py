@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.kit.notify import Notifier
     from app.models.discover.presenters.discover import Discover
     from app.models.discover.presenters.suggestions import Suggestions
-    from app.models.discover.values.offers import Offer, Offers
+    from app.models.discover.values.offers import Offer
     from app.models.downloads.presenters import DownloadList
     from app.models.downloads.values.downloads import Download
     from app.models.library.pages.chooser import ModelChooser
@@ -56,14 +56,13 @@ class FirstMinute(QObject):
         self._suggestions = suggestions
         self._notifier = notifier
         self._chat_with = chat_with
-        self._offer: Offer | None = None
         self._recommended = False
         self._delay = timer(self, _DELAY_MS, self._recommend)
         screen.installEventFilter(self)
         screen.guide.connect(page.write)
         screen.use.connect(chat_with)
         screen.get.connect(self._get)
-        suggestions.offered.connect(self._show_offers)
+        suggestions.offered.connect(screen.show_offers)
         suggestions.failed.connect(screen.show_problem)
         downloads.changed.connect(screen.show_downloads)
         downloads.completed.connect(self._take)
@@ -73,7 +72,7 @@ class FirstMinute(QObject):
 
     def others(self, downloads: Sequence[Download]) -> list[Download]:
         """Leave out the model whose progress the first screen shows, and its companion file."""
-        offer = self._offer
+        offer = self.screen.offer
         if not self._page.shows_first_screen or offer is None:
             return list(downloads)
         repos = {offer.repo, offer.drafter.repo if offer.drafter is not None else ""}
@@ -90,10 +89,6 @@ class FirstMinute(QObject):
             self._recommended = True
             self._suggestions.recommend()
 
-    def _show_offers(self, offers: Offers) -> None:
-        self._offer = offers.offers[0] if offers.offers else None
-        self.screen.show_offers(offers)
-
     def _get(self, offer: Offer) -> None:
         def failed(error: Exception) -> None:
             self.screen.show_not_queued()
@@ -104,8 +99,13 @@ class FirstMinute(QObject):
 
     def _take(self, download: Download, entry: ModelEntry | None) -> None:
         """Begin the chat with the offered model, unless the user is busy elsewhere."""
-        if self._offer is None or entry is None or download.wanted.repo != self._offer.repo:
+        offer = self.screen.offer
+        if offer is None or entry is None or download.wanted.repo != offer.repo:
             return
-        is_idle = self._page.isVisible() and self._page.chat_id is None
-        if is_idle and self._chooser.usual == STARTER:
-            self._models.look(lambda: self._chat_with(entry.id))
+
+        def begin() -> None:
+            is_idle = self._page.isVisible() and self._page.chat_id is None
+            if is_idle and self._chooser.usual == STARTER:
+                self._chat_with(entry.id)
+
+        self._models.look(begin)

@@ -16,6 +16,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.requests import download_of
+from app.models.library.values.entry import entry_from
 
 if TYPE_CHECKING:
     from app.models.discover.values.offers import Offer
@@ -75,7 +76,7 @@ class FirstOffer(Panel):
             entries: The models on this computer.
         """
         offer = self.offer
-        self._entry = next((entry for entry in entries if entry.repo == offer.repo), None)
+        self._entry = entry_from(entries, offer.repo)
         if self._entry is not None:
             self._line.say("")
             self._show_button(True, "chat", self.tr("Chat with it"))

@@ -20,7 +20,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.models.discover.values.offers import Offers
+    from app.models.discover.values.offers import Offer, Offers
     from app.models.downloads.values.downloads import Download
     from app.models.library.values.entry import ModelEntry
     from engines.errors import UserError
@@ -65,19 +65,24 @@ class FirstScreen(PartPage):
         self._guide.clicked.connect(self.guide)
         column.addWidget(self._guide, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
-        self._offer: FirstOffer | None = None
+        self._card: FirstOffer | None = None
         self._downloads: Sequence[Download] = ()
         self._entries: Sequence[ModelEntry] = ()
         self._show_words(self.tr("Looking for a model for this computer…"))
         # It comes with the model, so that nothing moves under the mouse.
         self._guide.hide()
 
+    @property
+    def offer(self) -> Offer | None:
+        """The model that is offered; None if there is none."""
+        return None if self._card is None else self._card.offer
+
     def show_offers(self, offers: Offers) -> None:
         """Offer the first recommended model, or say why there is none."""
         empty(self._place)
-        self._offer = None
+        self._card = None
         if offers.offers:
-            card = self._offer = FirstOffer(offers.offers[0])
+            card = self._card = FirstOffer(offers.offers[0])
             card.get.connect(self.get)
             card.use.connect(self.use)
             self._place.addWidget(card)
@@ -89,7 +94,7 @@ class FirstScreen(PartPage):
     def show_problem(self, error: UserError) -> None:
         """Say why no model can be recommended."""
         empty(self._place)
-        self._offer = None
+        self._card = None
         parts = (error.what, error.why, error.do)
         self._show_words(" ".join(translated(part) for part in parts))
         self._guide.show()
@@ -106,8 +111,8 @@ class FirstScreen(PartPage):
 
     def show_waiting(self) -> None:
         """Show that the download was requested and is not in the queue yet."""
-        if self._offer is not None:
-            self._offer.show_waiting()
+        if self._card is not None:
+            self._card.show_waiting()
 
     def show_not_queued(self) -> None:
         """Show the offer again after its download could not be queued."""
@@ -119,8 +124,8 @@ class FirstScreen(PartPage):
         self._flame.setVisible(event.size().height() >= scaled(_LEAST_FOR_FLAME))
 
     def _refresh(self) -> None:
-        if self._offer is not None:
-            self._offer.show_state(self._downloads, self._entries)
+        if self._card is not None:
+            self._card.show_state(self._downloads, self._entries)
 
     def _show_words(self, words: str) -> None:
         self._words.setText(words)

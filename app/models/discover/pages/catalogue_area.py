@@ -21,6 +21,7 @@ from app.models.discover.pages.words import purpose_word
 from app.models.discover.values.offers import CatalogueModel, ModelPurpose
 from app.models.downloads.values.downloads import Download
 from app.models.downloads.values.requests import download_of
+from app.models.library.values.entry import ModelEntry, entry_from
 
 _PURPOSES: tuple[ModelPurpose, ...] = ("everyday", "code", "sees", "small", "long")
 _FIRST = 6
@@ -34,10 +35,12 @@ class CatalogueArea(QWidget):
 
     Signals:
         get: The Offer to download.
+        use: The id of a model on this computer.
         details: The Offer whose repository to open.
     """
 
     get = Signal(object)
+    use = Signal(str)
     details = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -45,6 +48,7 @@ class CatalogueArea(QWidget):
         self.setObjectName("catalogue")
         self._models: Sequence[CatalogueModel] = ()
         self._downloads: Sequence[Download] = ()
+        self._entries: Sequence[ModelEntry] = ()
         self._cards: list[CatalogueCard] = []
         self._has_room = True
         self._shows_all = False
@@ -84,6 +88,12 @@ class CatalogueArea(QWidget):
         self.setHidden(not models)
         self._show()
 
+    def show_entries(self, entries: Sequence[ModelEntry]) -> None:
+        """Show on each card whether its model is among these, which are on this computer."""
+        self._entries = entries
+        for card in self._cards:
+            card.show_entry(entry_from(entries, card.offer.repo))
+
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show on each card the download of its model."""
         self._downloads = downloads
@@ -111,11 +121,13 @@ class CatalogueArea(QWidget):
         self._cards = [CatalogueCard(model) for model in shown]
         for card in self._cards:
             card.get.connect(self.get)
+            card.use.connect(self.use)
             card.details.connect(self.details)
         self._place()
         self._count.setText(self._words(len(found)))
         self._all.redraw("", self.tr("Show all {count}").format(count=len(found)))
         self._all.setHidden(len(shown) == len(found))
+        self.show_entries(self._entries)
         self.show_downloads(self._downloads)
         buttons = (button for card in self._cards for button in card.buttons)
         for button, following in pairwise((self._fits, *buttons, self._all)):

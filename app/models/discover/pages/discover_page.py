@@ -22,6 +22,7 @@ from app.models.discover.values.offers import Choice, Offer, Offers, OpenedRepos
 from app.models.downloads.pages.download_words import queued_words
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Query, SearchResult
+from app.models.library.values.entry import ModelEntry
 from engines.errors import UserError
 
 
@@ -29,9 +30,11 @@ class DiscoverPage(QStackedWidget):
     """The Discover page.
 
     Signals:
+        use: The id of a model on this computer, to chat with.
         go_online: The user allows Hearth to reach the Hub.
     """
 
+    use = Signal(str)
     go_online = Signal()
 
     def __init__(
@@ -73,6 +76,11 @@ class DiscoverPage(QStackedWidget):
         """
         self.home.set_offline(offline, for_good=for_good)
 
+    def show_entries(self, entries: Sequence[ModelEntry]) -> None:
+        """Show on the cards which models are on this computer."""
+        self.home.offers.show_entries(entries)
+        self.home.catalogue.show_entries(entries)
+
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show the downloads on the cards and on the repository's page."""
         self.home.offers.show_downloads(downloads)
@@ -109,6 +117,8 @@ class DiscoverPage(QStackedWidget):
     def _connect(self) -> None:
         home, page = self.home, self.repository
         home.offers.get.connect(self.get_offer)
+        home.offers.use.connect(self.use)
+        home.catalogue.use.connect(self.use)
         home.offers.details.connect(lambda offer: self.open(offer.repo, offer.label))
         home.offers.again.connect(self._recommend)
         home.catalogue.get.connect(lambda offer: self.get_offer(offer, pictures=False))

@@ -19,6 +19,7 @@ from app.models.discover.pages.words import offer_facts
 from app.models.discover.values.offers import Offer
 from app.models.downloads.pages.download_line import DownloadLine
 from app.models.downloads.values.downloads import Download
+from app.models.library.values.entry import ModelEntry
 from app.models.pages.memory_bar import MemoryBars
 
 
@@ -31,10 +32,12 @@ class OfferCard(Panel):
 
     Signals:
         get: The Offer to download, and whether to include the projector, for pictures.
+        use: The id of the model, which is on this computer.
         more: The Offer whose alternatives or details the user wants to see.
     """
 
     get = Signal(object, bool)
+    use = Signal(str)
     more = Signal(object)
 
     def __init__(
@@ -49,6 +52,7 @@ class OfferCard(Panel):
             parent=parent,
         )
         self.offer = offer
+        self._entry: ModelEntry | None = None
         heading = heading or self._kind()
         self.setAccessibleName(f"{heading}: {offer.name}. {translated(offer.why)}")
         top = QHBoxLayout()
@@ -66,6 +70,8 @@ class OfferCard(Panel):
         self._bars.show_uses(offer.uses)
         self.box.addWidget(self._bars)
         self.box.addWidget(Label(offer_facts(offer), "muted", name="offerFacts", wrap=True))
+        self._here = Label(self.tr("On this computer"), "small", name="offerHere")
+        self.box.addWidget(self._here)
         self.box.addStretch(1)
         words = self.tr("Pictures too ({projector_bytes} more)").format(
             projector_bytes=size(offer.projector_bytes)
@@ -77,10 +83,10 @@ class OfferCard(Panel):
         )
         self._pictures.toggled.connect(self._show_uses)
         self.box.addWidget(self._pictures)
-        self._pictures.setHidden(not offer.projector_bytes)
         self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
         self._line = DownloadLine(offer.name)
         self.box.addWidget(self._line)
+        self.show_entry(None)
 
     @property
     def pictures(self) -> bool:
@@ -91,8 +97,25 @@ class OfferCard(Panel):
         """Choose whether to download the projector too."""
         self._pictures.setChecked(ticked)
 
+    def show_entry(self, entry: ModelEntry | None) -> None:
+        """Show that the model is on this computer; None if it is not."""
+        self._entry = entry
+        name = self.offer.name
+        if entry is not None:
+            self._get.redraw("check", self.tr("Use"))
+            self._get.setAccessibleName(self.tr("Use {name}").format(name=name))
+            self._get.setEnabled(True)
+            self._line.say("")
+        else:
+            self._get.redraw("download", self.tr("Get it"))
+            self._get.setAccessibleName(self.tr("Get {name}").format(name=name))
+        self._here.setHidden(entry is None)
+        self._pictures.setHidden(entry is not None or not self.offer.projector_bytes)
+
     def show_download(self, download: Download | None) -> None:
         """Show the state of its download; None if there is none."""
+        if self._entry is not None:
+            return
         self._enable_download(not self._line.show_download(download))
 
     def show_waiting(self) -> None:
@@ -105,6 +128,12 @@ class OfferCard(Panel):
         projector = self.offer.projector_bytes if self.pictures else 0
         first, others = self.offer.uses[:1], self.offer.uses[1:]
         self._bars.show_uses((*(replace(use, projector=projector) for use in first), *others))
+
+    def _press(self) -> None:
+        if self._entry is not None:
+            self.use.emit(self._entry.id)
+        else:
+            self.get.emit(self.offer, self.pictures)
 
     def _enable_download(self, enabled: bool) -> None:
         self._get.setEnabled(enabled)
@@ -130,8 +159,7 @@ class OfferCard(Panel):
             look="primary" if main else "",
             tone="on_accent" if main else "muted",
         )
-        self._get.setAccessibleName(self.tr("Get {name}").format(name=self.offer.name))
-        self._get.clicked.connect(lambda: self.get.emit(self.offer, self.pictures))
+        self._get.clicked.connect(self._press)
         more = LabelledButton("box", more_text, f"more-{kind}", look="link")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")
         more.clicked.connect(lambda: self.more.emit(self.offer))

@@ -17,6 +17,7 @@ from app.models.discover.pages.offer_card import OfferCard
 from app.models.discover.values.offers import Offers
 from app.models.downloads.values.downloads import Download
 from app.models.downloads.values.requests import download_of
+from app.models.library.values.entry import ModelEntry, entry_from
 from engines.errors import UserError
 
 _NARROW = 640
@@ -28,11 +29,13 @@ class OffersArea(QWidget):
 
     Signals:
         get: The Offer to download, and whether to include the projector.
+        use: The id of a model on this computer.
         details: The Offer whose repository to open.
         again: The user wants to check this computer again.
     """
 
     get = Signal(object, bool)
+    use = Signal(str)
     details = Signal(object)
     again = Signal()
 
@@ -46,6 +49,7 @@ class OffersArea(QWidget):
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(12)
         self._downloads: Sequence[Download] = ()
+        self._entries: Sequence[ModelEntry] = ()
         self.show_looking()
 
     def show_looking(self) -> None:
@@ -63,6 +67,7 @@ class OffersArea(QWidget):
         for card in self._cards:
             card.tick_pictures(card.offer.repo in ticked)
             card.get.connect(self.get)
+            card.use.connect(self.use)
             card.more.connect(self.details)
         if self._cards:
             self._column.addWidget(self._cards[0])
@@ -76,6 +81,7 @@ class OffersArea(QWidget):
             self._column.addWidget(
                 Label(translated(offers.note), "small", name="offersNote", wrap=True)
             )
+        self.show_entries(self._entries)
         self.show_downloads(self._downloads)
         self._arrange(self.width())
 
@@ -85,6 +91,12 @@ class OffersArea(QWidget):
         card = ProblemCard(error, (("offersAgain", "again", self.tr("Try again")),))
         card.acted.connect(lambda _: self.again.emit())
         self._column.addWidget(card)
+
+    def show_entries(self, entries: Sequence[ModelEntry]) -> None:
+        """Show on each card whether its model is among these, which are on this computer."""
+        self._entries = entries
+        for card in self._cards:
+            card.show_entry(entry_from(entries, card.offer.repo))
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show on each card the download of its model."""

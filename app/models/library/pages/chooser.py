@@ -117,18 +117,29 @@ class ModelChooser(QObject):
         """
         if not self._change(chat=model_id):
             return
-        text = self.tr("{name} answers in this chat.").format(name=self.called(model_id))
-        entry = self._entry(model_id)
-        too_big = entry is not None and entry.fits == "no"
-        if too_big or self.usual in (None, model_id, self._name(model_id)):
+        text = self.tr("{name} answers in this chat.").format(name=self.displayed_name(model_id))
+        if self.is_too_big(model_id) or self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
             words = self.tr("Use for new chats too")
-            self._say(text, words, lambda: self._begin_with(model_id))
+            self._say(text, words, lambda: self.use_for_new(model_id))
 
-    def use_for_new(self) -> None:
-        """Make the model of the open chat the default for new chats."""
-        self._begin_with(self.current())
+    def use_for_new(self, model: str | None = None) -> None:
+        """Make a model the default for new chats and confirm it; the open chat keeps its own.
+
+        If the model is too big, the user is asked first.
+
+        Args:
+            model: Its id or name; None for the model of the open chat.
+        """
+        new_default = self.current() if model is None else model
+
+        def use() -> None:
+            if self._change(usual=new_default):
+                text = self.tr("New chats use {name}.")
+                self._say(text.format(name=self.displayed_name(new_default)))
+
+        self._when_usual(new_default, use)
 
     def use_from_now_on(self, model_id: str) -> None:
         """Use a model in the open chat and in new ones, and offer to use it in this chat only.
@@ -136,13 +147,13 @@ class ModelChooser(QObject):
         This is for choices made outside of a chat, such as in the list of models. For a model that
         is too big, the user is asked first.
         """
-        self.when_usual(
+        self._when_usual(
             model_id,
             lambda: self._use_from_now_on(model_id),
             only_here=lambda: self.use(model_id),
         )
 
-    def when_usual(
+    def _when_usual(
         self,
         model: str,
         do: Callable[[], object],
@@ -207,26 +218,17 @@ class ModelChooser(QObject):
         if not self._change(chat=model_id, usual=model_id):
             return
         text = self.tr("{name} answers in this chat and in new ones.").format(
-            name=self.called(model_id)
+            name=self.displayed_name(model_id)
         )
         if before in (model_id, self._name(model_id)):
             self._say(text)
         else:
             words = self.tr("Only in this chat")
-            self._say(text, words, lambda: self._begin_with(before))
+            self._say(text, words, lambda: self.use_for_new(before))
 
     def load(self, model_id: str) -> None:
         """Load a model with the settings of the open chat."""
         self._loaded.load(model_id, self._chat.with_model(model_id))
-
-    def _begin_with(self, model: str) -> None:
-        """Make a model the default for new chats and confirm it; the open chat keeps its own."""
-
-        def begin() -> None:
-            if self._change(usual=model):
-                self._say(self.tr("New chats use {name}.").format(name=self.called(model)))
-
-        self.when_usual(model, begin)
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
@@ -269,10 +271,15 @@ class ModelChooser(QObject):
         """Return the model with this id or name; None if it is not listed."""
         return next((entry for entry in self.entries() if model in (entry.id, entry.name)), None)
 
-    def called(self, model: str) -> str:
-        """Return the name of a model as the user sees it, from its id or name."""
+    def displayed_name(self, model: str) -> str:
+        """Return the displayed name of a model, from its id or name."""
         entry = self._entry(model)
         return name_of(entry) if entry is not None else model
+
+    def is_too_big(self, model: str) -> bool:
+        """Return whether a model, by its id or name, is known not to fit into memory."""
+        entry = self._entry(model)
+        return entry is not None and entry.fits == "no"
 
     def add(self) -> None:
         """Let the user pick a file to add."""
@@ -283,20 +290,20 @@ class ModelChooser(QObject):
         """Add files in the way the user has chosen; ask if no way was chosen yet.
 
         Args:
-            refused: The errors of files that were refused before, to be told with those of these.
+            refused: The errors of files that were refused before; one message shows all errors.
         """
         choice = self._settings.current.adding
         if choice == "ask" and paths:
-            self._tell_added((), refused)
+            self._report_added((), refused)
             self._ask_how(paths)
             return
-        addition = _Addition(len(paths), refused, self._tell_added, self._notifier.error)
+        addition = _Addition(len(paths), refused, self._report_added, self._notifier.error)
         for path in paths:
             self._models.add(
                 path, copy=choice == "copy", done=addition.done, failed=addition.failed
             )
         if not paths:
-            addition.tell()
+            addition.report()
 
     def take_dropped(self, kinds: Mapping[Path, str]) -> None:
         """Add dropped files and folders, and say of the others why they were not added.
@@ -324,19 +331,22 @@ class ModelChooser(QObject):
         new = [str(folder) for folder in folders if folder not in listed]
         names = ", ".join(folder.name for folder in folders)
         if not new:
-            self._notifier.say(
-                self.tr("{names} is one of your folders with models already.").format(names=names)
+            text = self.tr("Already among your folders with models: {names}.")
+            self._notifier.say(text.format(names=names))
+        elif self._set_folders("\n".join(filter(None, [before, *new]))):
+            self._notifier.offer_undo(
+                self.tr("The models in {names} are listed now.").format(names=names),
+                lambda: self._set_folders(before),
             )
-            return
+
+    def _set_folders(self, folders: str) -> bool:
+        """Set the folders with models; return whether it worked."""
         try:
-            self._settings.set("model_folders", "\n".join(filter(None, [before, *new])))
+            self._settings.set("model_folders", folders)
         except UserError as error:
             self._notifier.error(error)
-            return
-        self._notifier.offer_undo(
-            self.tr("The models in {names} are listed now.").format(names=names),
-            lambda: self._settings.set("model_folders", before),
-        )
+            return False
+        return True
 
     def remove(self, model_id: str, with_file: bool) -> None:
         """Remove a model from the list, or move its file to the trash."""
@@ -367,8 +377,8 @@ class ModelChooser(QObject):
 
         self._notifier.ask(lines, answers, answered)
 
-    def _tell_added(self, added: Sequence[_Added], errors: Sequence[UserError]) -> None:
-        """Use the model that was added, or name several; tell all errors in one message."""
+    def _report_added(self, added: Sequence[_Added], errors: Sequence[UserError]) -> None:
+        """Use the model that was added, or name several; show all errors in one message."""
         if errors:
             self._notifier.error(errors[0] if len(errors) == 1 else refuse_several(errors))
         models = [entry for entry, targets in added if targets is None]
@@ -403,14 +413,14 @@ class ModelChooser(QObject):
 
 
 class _Addition:
-    """Files that are added together; they are told of together, after the last one.
+    """Files that are added together, with one report after the last of them.
 
-    If the user stops a copy, nothing is told.
+    If the user stops a copy, there is no report.
 
     Args:
         count: The number of files.
         refused: The errors of files that were refused before.
-        tell: Receives what was added, and the errors.
+        ended: Receives the models that were added, and the errors.
         crashed: Receives an error that is a bug.
     """
 
@@ -418,13 +428,13 @@ class _Addition:
         self,
         count: int,
         refused: Sequence[UserError],
-        tell: Callable[[Sequence[_Added], Sequence[UserError]], object],
+        ended: Callable[[Sequence[_Added], Sequence[UserError]], object],
         crashed: Callable[[Exception], object],
     ) -> None:
         self._left = count
         self._added: list[_Added] = []
         self._errors = [*refused]
-        self._tell = tell
+        self._ended = ended
         self._crashed = crashed
 
     def done(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
@@ -440,11 +450,11 @@ class _Addition:
             self._crashed(error)
         self._end_one()
 
-    def tell(self) -> None:
-        """Tell of all files."""
-        self._tell(self._added, self._errors)
+    def report(self) -> None:
+        """Report on all files."""
+        self._ended(self._added, self._errors)
 
     def _end_one(self) -> None:
         self._left -= 1
         if not self._left:
-            self.tell()
+            self.report()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -86,36 +86,21 @@ class ModelBox(ComboBox):
 
 
 class UsualModelBox(ModelBox):
-    """The box for the default model of new chats; it asks before it takes one that is too big.
+    """The box for the default model of new chats; the chooser asks before one that is too big."""
 
-    Args:
-        chooser: Has the models, and asks.
-        model: The id or name of the default model.
-        changed: Receives the id of another model that the user chose.
-    """
-
-    def __init__(
-        self, chooser: ModelChooser, model: str, changed: Callable[[object], None]
-    ) -> None:
+    def __init__(self, chooser: ModelChooser) -> None:
         super().__init__("model", "")
         self._chooser = chooser
-        self._model = model
-        self._changed = changed
         self._show()
         self.chosen.connect(self._choose)
         chooser.announced.connect(self._show)
         chooser.judge()
 
     def _show(self) -> None:
-        entries, model = self._chooser.entries(), self._model
+        entries, model = self._chooser.entries(), self._chooser.usual
         named = (entry.id for entry in entries if model in (entry.id, entry.name))
         self.show_models(entries, next(named, model))
 
     def _choose(self, model: str) -> None:
         self._show()  # the old choice, until the user has agreed to the new one
-        self._chooser.when_usual(model, lambda: self._take_usual(model))
-
-    def _take_usual(self, model: str) -> None:
-        self._model = model
-        self._show()
-        self._changed(model)
+        self._chooser.use_for_new(model)

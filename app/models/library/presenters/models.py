@@ -121,7 +121,7 @@ class Models(QObject):
         start has more urgent things to do.
 
         Args:
-            then: Called once the verdicts are in the list.
+            then: Called once the verdicts are in the list, or it is known that there are none.
         """
         entries = self.list()
 
@@ -132,7 +132,11 @@ class Models(QObject):
                 self.listed.emit()
             then()
 
-        self._tasks.run(lambda: self._judge(entries), done, self.failed.emit, on=SYSTEM)
+        def failed(error: Exception) -> None:
+            self.failed.emit(error)
+            then()
+
+        self._tasks.run(lambda: self._judge(entries), done, failed, on=SYSTEM)
 
     def _show_fits(self) -> None:
         """Put the verdicts into the list."""

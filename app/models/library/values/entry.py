@@ -100,6 +100,11 @@ class ModelEntry:
         return () if self.on_server else self.parts or (self.path,)
 
 
+def entry_from(entries: Iterable[ModelEntry], repo: str) -> ModelEntry | None:
+    """Return the model on this computer that comes from this repository; None if there is none."""
+    return next((entry for entry in entries if entry.repo == repo and not entry.drafts), None)
+
+
 def other_models(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
     """Return all models but the current one, given by its id or name."""
     return [entry for entry in entries if current not in {entry.id, entry.name}]

@@ -79,7 +79,12 @@ class Desktop(QObject):
             self,
         )
         self.drops = Drops(
-            window, [edit, edit.viewport()], presenters.dropped, place_at, notifier.error
+            window,
+            [edit, edit.viewport()],
+            presenters.chat_page.open_chat,
+            presenters.dropped,
+            place_at,
+            notifier.error,
         )
         self._connect()
         self._apply(self._settings.current)
@@ -124,6 +129,7 @@ class Desktop(QObject):
             self._quick.destroyed.connect(self._quick_closed)
             self._quick.began.connect(self._show_quick_model)
             self._show_quick_model()
+            self._chooser.judge()
         self._quick.show()
         self._quick.raise_()
         self._quick.activateWindow()
@@ -140,7 +146,11 @@ class Desktop(QObject):
         model = self._settings.current.model
         if chat_id is not None:
             model = self._presenters.chat_settings.model(chat_id)
-        self._quick.show_model(self._chooser.called(model), self._place_of(model))
+        self._quick.show_model(
+            self._chooser.displayed_name(model),
+            self._place_of(model),
+            too_big=self._chooser.is_too_big(model),
+        )
 
     def carry_out(self, request: LaunchRequest) -> None:
         """Carry out the request of a second start of Hearth."""

@@ -15,6 +15,7 @@ from app.kit.timer import timer
 from app.window.values.dropped import Kind, Place, by_goal
 
 if TYPE_CHECKING:
+    from app.chats.presenters.open_chat import OpenChat
     from app.kit.tasks.tasks import Failed
     from app.window.presenters.dropped import DroppedFiles
 
@@ -34,7 +35,8 @@ class Drops(QObject):
         models(kinds): Files for the list of models were dropped: their kinds, by path.
         chats(paths): Chats to import were dropped.
         collection(paths): Folders of documents were dropped.
-        files(paths): Files to attach to the message were dropped.
+        files(paths, chat_id): Files to attach were dropped while this chat was open; None stands
+            for a new chat.
         text(str): Text to insert into the message was dropped.
     """
 
@@ -43,13 +45,14 @@ class Drops(QObject):
     models = Signal(object)
     chats = Signal(object)
     collection = Signal(object)
-    files = Signal(object)
+    files = Signal(object, object)
     text = Signal(str)
 
     def __init__(
         self,
         window: QWidget,
         edits: Sequence[QWidget],
+        chat: OpenChat,
         look: DroppedFiles,
         place_at: Callable[[QPoint], Place],
         failed: Failed,
@@ -59,13 +62,16 @@ class Drops(QObject):
         Args:
             edits: Text fields, which would otherwise insert a file's address instead of taking the
                 file.
+            chat: The open chat.
             look: Looks at dropped files.
             place_at: Returns the place at a position in the window.
             failed: Receives an error of looking at files.
         """
         super().__init__(window)
         self._window = window
+        self._chat = chat
         self._look = look
+        self._under_way = 0
         self._place_at = place_at
         self._failed = failed
         self._leaves = timer(self, _LEAVES_MS, lambda: self.dragged.emit(""))
@@ -77,6 +83,7 @@ class Drops(QObject):
 
     def take_files(self, paths: Sequence[Path], place: Place = "chat") -> None:
         """Handle files as if they had been dropped at a place."""
+        chat_id = self._chat.id
 
         def looked(kinds: dict[Path, Kind]) -> None:
             goals = by_goal(kinds, place)
@@ -87,14 +94,14 @@ class Drops(QObject):
             if "collection" in goals:
                 self.collection.emit([*goals["collection"]])
             if "attach" in goals:
-                self.files.emit([*goals["attach"]])
-            self.looking.emit(False)
+                self.files.emit([*goals["attach"]], chat_id)
+            self._count(-1)
 
         def failed(error: Exception) -> None:
-            self.looking.emit(False)
+            self._count(-1)
             self._failed(error)
 
-        self.looking.emit(True)
+        self._count(1)
         self._look.look(paths, looked, failed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -116,6 +123,11 @@ class Drops(QObject):
         elif event.type() is QEvent.Type.DragLeave:
             self._leaves.start()
         return super().eventFilter(watched, event)
+
+    def _count(self, change: int) -> None:
+        """Count the drops that are being looked at."""
+        self._under_way += change
+        self.looking.emit(self._under_way > 0)
 
     def _place(self, watched: QWidget, position: QPoint) -> Place:
         return self._place_at(watched.mapTo(self._window, position))

@@ -86,6 +86,8 @@ class QuickAsk(QWidget):
         self._badge: EngineBadge | None = None
         self._problem = Label("", "problem", name="quickProblem", wrap=True)
         self._problem.hide()
+        self._verdict = Label("", "caution", name="quickVerdict", wrap=True)
+        self._verdict.hide()
         self._lay_out()
         self._connect(generation)
         self.resize(_WIDTH, self.sizeHint().height())
@@ -97,13 +99,16 @@ class QuickAsk(QWidget):
         """The id of the chat that the questions belong to; None before the first one is saved."""
         return self._chat_id
 
-    def show_model(self, name: str, place: Destination | None) -> None:
+    def show_model(self, name: str, place: Destination | None, *, too_big: bool = False) -> None:
         """Show which model answers the next question.
 
         Args:
             name: Its name.
             place: Where the question is sent; None if Hearth itself answers.
+            too_big: Whether it does not fit into this computer's memory.
         """
+        words = self.tr("{name} is too big for this computer").format(name=name)
+        self._verdict.show_text(words if too_big else "")
         self.edit.setPlaceholderText(self.tr("Ask {model}").format(model=name))
         self.edit.viewport().update()  # Qt does not repaint a new placeholder at once
         if self._badge is None and place is not None:
@@ -113,6 +118,7 @@ class QuickAsk(QWidget):
             self._column.insertWidget(self._column.indexOf(self._problem), self._badge)
         if self._badge is not None:
             self._badge.show_place(place)
+        if self._badge is not None or too_big:
             needed = self._column.totalHeightForWidth(self.width())
             self.resize(self.width(), max(self.height(), needed))
 
@@ -143,6 +149,7 @@ class QuickAsk(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self._page, 1)
         column.addWidget(self._problem)
+        column.addWidget(self._verdict)
         column.addWidget(panel)
         column.addLayout(below)
 

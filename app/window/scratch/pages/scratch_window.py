@@ -103,10 +103,10 @@ class ScratchWindow(QMainWindow):
         )
         edit = self.page.composer.edit
         drops = Drops(
-            self, [edit, edit.viewport()], presenters.dropped, lambda _: "scratch",
+            self, [edit, edit.viewport()], chat, presenters.dropped, lambda _: "scratch",
             self.notifier.error,
         )  # fmt: skip
-        drops.files.connect(self.page.files.add)
+        drops.files.connect(self.page.files.add_dropped)
         drops.text.connect(edit.insertPlainText)
         drops.models.connect(self.chooser.take_dropped)
         drops.looking.connect(self.page.composer.attached.set_looking)

@@ -11,7 +11,6 @@ from app.activity.pages.plot import Plot, round_up
 from app.activity.pages.words import number, plots, seconds, share
 from app.kit.look.theme import theme_of
 from app.runtime.values.request_records import SPAN_S
-from tests.app.window.pages.test_accessibility import reached_by_tab, to_reach
 from tests.support.control_names import all_named
 from tests.support.made_activity import made_record, note_requests
 from tests.support.window import Ui
@@ -82,12 +81,6 @@ def test_nothing_is_asked_while_the_page_is_hidden(ui: Ui, monkeypatch: pytest.M
     assert tick.isActive()
     ui.click("activityBack")
     assert not tick.isActive()
-
-
-def test_keys_reach_all_that_can_be_pressed(ui: Ui) -> None:
-    opened(ui)
-    reached = reached_by_tab(ui, ui.window)
-    assert [it.objectName() for it in to_reach(ui.window) if it not in reached] == []
 
 
 def test_a_pointer_that_rests_tells_the_value(ui: Ui) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import shiboken6
-from PySide6.QtCore import QPoint, QRect
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.kit.look.measures import measures_of
 from app.kit.look.theme import BASE, GRID
@@ -78,6 +80,30 @@ def test_a_bubble_comes_back_to_its_height(ui: Ui) -> None:
     for percent in (60, 200, 150, 100):
         ui.presenters.settings.set("zoom", percent)
     ui.qtbot.waitUntil(lambda: bubble.height() == height)
+
+
+class Restylings(QObject):
+    """Counts how often each widget is told of a new style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[QObject] = Counter()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.StyleChange:
+            self.counts[watched] += 1
+        return False
+
+
+def test_a_zoom_styles_each_widget_few_times(ui: Ui, qapp: QApplication) -> None:
+    """Qt can style a widget once for every widget around it, which are 20 in a message."""
+    ui.ask("Hi")
+    restylings = Restylings()
+    qapp.installEventFilter(restylings)
+    ui.presenters.settings.set("zoom", 120)
+    qapp.removeEventFilter(restylings)
+    assert len(restylings.counts) > 50
+    assert max(restylings.counts.values()) <= 4
 
 
 LONG = "A sentence that is long enough to fill several lines of a bubble. " * 4

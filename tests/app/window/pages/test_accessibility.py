@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.chats.transcript.pages.message_view import MessageView
 from tests.support.window import Ui
@@ -31,60 +30,25 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[Say]:
     return told
 
 
-def reached_by_tab(ui: Ui, root: QWidget) -> set[QWidget]:
-    """Press Tab until the focus comes round, and return the widgets reached."""
-    reached: list[QWidget] = []
-    for _ in range(400):
-        ui.press("Tab")
-        at = QApplication.focusWidget()
-        assert at is not None, "the focus is lost"
-        if at in reached[:-1] and len(reached) > 2 and at is reached[0]:
-            break
-        reached.append(at)
-    else:
-        pytest.fail("Tab never comes round")
-    assert all(it is root or root.isAncestorOf(it) for it in reached)
-    return set(reached)
-
-
-def to_reach(root: QWidget) -> list[QWidget]:
-    """Return the visible and enabled widgets that are for pressing or filling in."""
-    kinds = (QAbstractButton, QComboBox, QLineEdit)
-    return [
-        widget
-        for widget in root.findChildren(QWidget)
-        if isinstance(widget, kinds)
-        and widget.isVisible()
-        and widget.isEnabled()
-        and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
-        and not widget.objectName().startswith("qt_")
-    ]
-
-
-PAGES: dict[str, Callable[[Ui], object]] = {
-    "chat": lambda ui: ui.press("Ctrl+N"),
-    "models": lambda ui: ui.press("Ctrl+M"),
-    "downloads": lambda ui: ui.press("Ctrl+J"),
-    "discover": lambda ui: ui.window.go_to("models", "discover"),
-    "connections": lambda ui: ui.press("Ctrl+Shift+J"),
-    "activity": lambda ui: ui.press("Ctrl+Shift+R"),
-    "assistants": lambda ui: ui.press("Ctrl+Shift+A"),
-    "prompts": lambda ui: ui.press("Ctrl+Shift+L"),
-}
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_tab_reaches_every_control_and_comes_round(ui: Ui, page: str) -> None:
-    ui.ask("Hi")
-    PAGES[page](ui)
+def test_the_list_of_chats_shows_its_current_row_when_it_gets_the_focus(ui: Ui) -> None:
+    """The list can be scrolled with the wheel, which does not move the current row."""
+    for number in range(40):
+        ui.app.chats.ask(None, f"Question {number}")
+    ui.presenters.chats.changed.emit()
     ui.settle()
-    reached = reached_by_tab(ui, ui.window)
-    missed = [it for it in to_reach(ui.window) if it not in reached]
-    # Among buttons of one group, the arrow keys move instead of Tab.
-    alone = [
-        it for it in missed if not (isinstance(it, QAbstractButton) and it.group() is not None)
-    ]
-    assert [(type(it).__name__, it.objectName()) for it in alone] == []
+    chats = ui.chats
+    ui.press("Ctrl+K")
+    for keys in ("Tab", "Tab", "Tab"):
+        ui.press(keys)
+    assert chats.hasFocus()
+    ui.press("Home")
+    ui.press("Shift+Tab")
+    chats.scrollToBottom()
+    assert not chats.visualRect(chats.currentIndex()).intersects(chats.viewport().rect())
+    ui.press("Tab")
+    assert chats.hasFocus()
+    ui.settle()
+    assert chats.visualRect(chats.currentIndex()).intersects(chats.viewport().rect())
 
 
 def test_f6_goes_to_the_newest_message_and_back(ui: Ui) -> None:

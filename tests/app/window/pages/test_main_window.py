@@ -75,6 +75,15 @@ def test_the_composer_is_reached_from_anywhere(ui: Ui) -> None:
     assert ui.edit.hasFocus()
 
 
+def test_the_composer_is_reached_from_another_page(ui: Ui) -> None:
+    ui.ask("Hi")
+    ui.press("Ctrl+M")
+    assert ui.has("modelsPage")
+    ui.press("Ctrl+L")
+    assert not ui.has("modelsPage")
+    assert ui.edit.hasFocus()
+
+
 def test_the_guide_says_that_it_is_one_and_leads_to_models(ui: Ui) -> None:
     assert "tiny model that only knows Hearth" in ui.find(QLabel, "guideBannerText").text()
     ui.click("getModel")

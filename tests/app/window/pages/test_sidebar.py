@@ -78,6 +78,15 @@ def test_a_chat_is_renamed_in_its_place(three: Ui) -> None:
     assert three.presenters.chats.page(ALL, 0, 1)[0].title == "Oranges"
 
 
+def test_the_open_chat_is_renamed_from_another_page(three: Ui) -> None:
+    three.press("Ctrl+M")
+    three.press("F2")
+    assert not three.has("modelsPage")
+    editor = three.chats.findChild(QLineEdit)
+    assert editor is not None
+    assert editor.text() == "Apples"
+
+
 def test_an_empty_name_is_not_taken(three: Ui) -> None:
     three.press("F2")
     editor = three.chats.findChild(QLineEdit)
@@ -113,8 +122,9 @@ def test_moving_through_the_chats(three: Ui) -> None:
     three.press("Ctrl+PgDown")
     three.press("Ctrl+PgDown")
     assert three.texts[0] == "Cherries"
+    three.press("Ctrl+M")
     three.press("Ctrl+PgUp")
-    assert three.texts[0] == "Pears"
+    assert three.texts[0] == "Pears", "it begins at the open chat from every page"
 
 
 def test_arrows_open_and_enter_leads_to_the_composer(three: Ui) -> None:

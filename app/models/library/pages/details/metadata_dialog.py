@@ -218,9 +218,13 @@ class MetadataDialog(Dialog):
             (self.tr("Context length"), self._context),
         ):
             field.setAccessibleName(text)
-            form.addRow(Label(text), field)
+            label = Label(text)
+            label.setBuddy(field)
+            form.addRow(label, field)
         column.addLayout(form)
-        column.addWidget(Label(self.tr("Chat template")))
+        label = Label(self.tr("Chat template"))
+        label.setBuddy(self._template)
+        column.addWidget(label)
         column.addWidget(self._template, 1)
         for widget in (self._target, self._problem, self._bar):
             column.addWidget(widget)

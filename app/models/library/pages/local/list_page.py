@@ -194,6 +194,10 @@ class ListPage(PartPage):
         """Show the result of the hardware check."""
         self._computer.show_check(check)
 
+    def show_check_failed(self) -> None:
+        """Show that the hardware could not be checked."""
+        self._computer.show_failure()
+
     def show_drop_hint(self, visible: bool) -> None:
         """Show or hide the hint that appears while a file is dragged over the page."""
         self._drop.setVisible(visible)

@@ -211,7 +211,7 @@ class ModelRows(QWidget):
         self._all: Sequence[RowContent] = ()
         self._facts: Mapping[str, ListedFacts] = {}
         self._fits: Mapping[str, Fits | Literal[""]] = {}
-        self._rows = KeyedColumn(lambda it: it.entry.id, self._make_row)
+        self._rows = KeyedColumn(lambda content: content.entry.id, self._make_row)
         self._row_limit = PORTION
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
@@ -123,6 +124,9 @@ def test_the_progress_stays_in_sight_wherever_the_user_goes(ui: Ui, hub: Scripte
     ui.click("backToChat")
     assert ui.has("downloadBar")
     ui.click("tryGuide")
+    assert ui.has("downloadBadge")
+    assert not ui.has("downloadStrip")
+    ui.window.set_sidebar(False)
     assert ui.has("downloadStrip")
     for download in ui.app.downloads.downloads():
         ui.app.downloads.cancel(download.id)
@@ -166,6 +170,37 @@ def test_a_chat_does_not_begin_by_itself_while_the_user_is_elsewhere(ui: Ui) -> 
     ui.settle()
     assert ui.has("modelsPage")
     assert ui.presenters.settings.current.model == "starter"
+
+
+def test_a_chat_does_not_begin_by_itself_if_the_user_leaves_while_models_are_listed(ui: Ui) -> None:
+    ui.find(QPushButton, "getFirst")
+    offers = ui.presenters.suggestions.last_offers
+    assert offers is not None
+    repo = offers.offers[0].repo
+    entry = replace(ui.presenters.models.list()[0], id="came", builtin=False, repo=repo)
+    request = DownloadRequest(repo, "a" * 40, (RepoFile("came.gguf", 1000),), f"{repo} Q4_0")
+    ui.presenters.downloads.completed.emit(Download("1", request, "done", 1000), entry)
+    ui.window.go_to("models")
+    ui.qtbot.waitUntil(lambda: not ui.tasks.is_busy)
+    assert ui.has("modelsPage")
+
+
+def test_a_download_stays_in_sight_when_its_model_is_no_longer_offered(
+    ui: Ui, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Recommending) -> NoReturn:
+        raise CatalogueInvalid("Your catalogue cannot be used.", "Line 3.", "Mend it.")
+
+    ui.click("getFirst")
+    ui.qtbot.waitUntil(lambda: ui.has("downloadBar"))
+    monkeypatch.setattr(Recommending, "recommend", refuse)
+    ui.presenters.suggestions.recommend()
+    ui.qtbot.waitUntil(lambda: not ui.has("firstOffer"))
+    ui.presenters.downloads.look()
+    ui.qtbot.waitUntil(lambda: ui.has("downloadStrip"))
+    for download in ui.app.downloads.downloads():
+        ui.app.downloads.cancel(download.id)
+    ui.qtbot.waitUntil(lambda: not ui.has("downloadStrip"))
 
 
 @pytest.mark.parametrize("why", ["nothing fits", "an own catalogue is broken"])

@@ -24,7 +24,6 @@ from app.documents.collections.values import CollectionState
 from app.documents.viewer.pages.file_viewer import FileViewer
 from app.kit.widgets.label import Label
 from app.wiring.window import WindowApp
-from tests.app.window.pages.test_accessibility import reached_by_tab, to_reach
 from tests.support.control_names import all_named
 from tests.support.made_documents import pdf
 from tests.support.window import Ui, part
@@ -340,17 +339,6 @@ def test_an_assistant_brings_its_collections_which_a_chat_may_leave(ui: Ui, fold
     assert ui.presenters.chat_settings.own(None).collections == ()
     ui.click("take-back-collections")
     ui.qtbot.waitUntil(lambda: ui.has("collectionsChip"))
-
-
-def test_keys_reach_all_that_can_be_pressed(ui: Ui, folder: Path) -> None:
-    made(ui, folder)
-    ui.qtbot.waitUntil(lambda: ui.has("documentFiles"))
-    all_named(ui, ui.window)
-    reached = reached_by_tab(ui, ui.window)
-    assert [it.objectName() for it in to_reach(ui.window) if it not in reached] == []
-    ui.click("allCollections")
-    reached = reached_by_tab(ui, ui.window)
-    assert [it.objectName() for it in to_reach(ui.window) if it not in reached] == []
 
 
 def test_a_scratch_chat_is_asked_about_documents_and_leaves_nothing(ui: Ui, folder: Path) -> None:

@@ -12,8 +12,11 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from app.base.folder import DataFolder
 from app.models.discover.pages.catalogue_card import CatalogueCard
 from app.models.discover.values.catalogue import load_catalogue
+from app.models.library.values.entry import ModelEntry
+from tests.app.models.discover.pages.conftest import GEMMA
 from tests.support.scripted_hub import RESOURCES
 from tests.support.window import Ui, part
+from tests.support.windows import models_page
 
 NEW = "lfm-2.5-8b-a1b"
 LISTED = "gemma-4-e2b"
@@ -92,6 +95,36 @@ def test_a_listed_model_is_downloaded_with_its_drafter_and_opens(discover: Ui) -
     assert not part(card, QPushButton, f"listedGet-{LISTED}").isEnabled()
     discover.click(f"listedDetails-{LISTED}")
     assert discover.find(QLabel, "repositoryName").text() == "gemma-4-E2B-it-qat-q4_0-gguf"
+
+
+def test_a_model_on_this_computer_says_so_and_can_be_used(discover: Ui) -> None:
+    discover.click("listedAll")
+    press(discover, "purpose-small")
+    here = ModelEntry("gemma", "Gemma", Path("gemma.gguf"), repo=GEMMA)
+    used: list[str] = []
+    models_page(discover.window).discover.use.connect(used.append)
+    assert not discover.has("listedHere")
+    discover.window.chooser.announced.emit([here], "gemma")
+    card = discover.find(CatalogueCard, f"listed-{LISTED}")
+    suggested = discover.find(QWidget, "offer-default")
+    assert part(card, QLabel, "listedHere").isVisible()
+    assert part(suggested, QLabel, "offerHere").text() == "On this computer"
+    assert not part(suggested, QWidget, "pictures-default").isVisible()
+    button = part(card, QPushButton, f"listedGet-{LISTED}")
+    assert (button.text(), button.accessibleName()) == ("Use", "Use Gemma 4 E2B")
+    button.click()
+    assert used == ["gemma"]
+    assert not discover.has("discover"), "the chat with it is shown"
+    assert discover.app.downloads.downloads() == []
+
+
+def test_the_guide_alone_brings_no_card_about_mtp(ui: Ui) -> None:
+    ui.press("Ctrl+M")
+    assert ui.has("modelsHere")
+    assert not ui.has("mtpCard")
+    entry = ModelEntry("gemma", "Gemma", Path("gemma.gguf"), repo=GEMMA)
+    ui.window.chooser.announced.emit([entry], "gemma")
+    assert ui.has("mtpCard")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from app.kit.widgets.toast import Toast
 from app.settings.pages.settings_dialog import SettingsDialog
 from app.window.pages.actions import commands
+from app.window.presenters import dropped
+from app.window.values.dropped import Kind
 from tests.engines.gguf_files import write_llama
 from tests.support.made_documents import archive
 from tests.support.window import Ui
@@ -107,18 +110,20 @@ def test_a_model_is_added(ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ui.click("addNothing")
 
 
-def drag(ui: Ui, kind: QEvent.Type, mime: QMimeData) -> None:
-    """Drag something into the window, or out of it again."""
+def drag(ui: Ui, kind: QEvent.Type, mime: QMimeData, at: QPoint | None = None) -> None:
+    """Drag something into the window, to its middle or another place, or out of it again."""
     if kind is QEvent.Type.DragLeave:
         QApplication.sendEvent(ui.window, QDragLeaveEvent())
         return
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
-    at = ui.window.rect().center()
+    at = at or ui.window.rect().center()
     QApplication.sendEvent(ui.window, QDragEnterEvent(at, copy, mime, left, none))
 
 
-def test_the_chat_and_the_models_show_where_files_may_be_dropped(ui: Ui, tmp_path: Path) -> None:
+def test_a_page_and_the_list_of_chats_show_where_files_may_be_dropped(
+    ui: Ui, tmp_path: Path
+) -> None:
     """Even text shows nothing: it is dropped where the cursor is."""
     words = QMimeData()
     words.setText("milk")
@@ -128,6 +133,13 @@ def test_the_chat_and_the_models_show_where_files_may_be_dropped(ui: Ui, tmp_pat
     assert ui.has("chatDropHint")
     drag(ui, QEvent.Type.DragLeave, files())
     ui.qtbot.waitUntil(lambda: not ui.has("chatDropHint"))
+    list_of_chats = ui.chats.mapTo(ui.window, ui.chats.rect().center())
+    drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"), list_of_chats)
+    assert ui.has("chatsDropHint")
+    assert not ui.has("chatDropHint")
+    drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"))
+    assert not ui.has("chatsDropHint")
+    drag(ui, QEvent.Type.DragLeave, files())
     ui.press("Ctrl+M")
     drag(ui, QEvent.Type.DragEnter, files(tmp_path / "a.txt"))
     assert ui.has("dropHint")
@@ -203,6 +215,35 @@ def test_on_a_chat_a_file_is_an_attachment_and_a_folder_a_collection(
     drop(ui, files(tmp_path / "reports"))
     ui.qtbot.waitUntil(lambda: ui.has("collectionDialog"))
     assert ui.has("documentsPage")
+
+
+def test_dropped_files_belong_to_the_chat_on_which_they_were_dropped(
+    ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking at files takes a while on a slow disk; the user may go on meanwhile."""
+    looks = {name: threading.Event() for name in ("a.txt", "b.txt")}
+
+    def look(path: Path) -> Kind:
+        assert looks[path.name].wait(60)
+        return "file"
+
+    monkeypatch.setattr(dropped, "kind_of", look)
+    ui.ask("Hello")
+    chat = ui.window.chat.id
+    for name in looks:
+        (tmp_path / name).write_text("milk")
+        drop(ui, files(tmp_path / name))
+    attached = ui.page.composer.attached
+    looks["a.txt"].set()
+    ui.qtbot.waitUntil(lambda: len(ui.page.files.attachments) == 1)
+    assert attached.is_reading, "the other file is still being looked at"
+    ui.press("Ctrl+N")
+    looks["b.txt"].set()
+    ui.qtbot.waitUntil(lambda: not attached.is_reading)
+    assert ui.window.chat.id is None
+    assert not attached.has_files
+    ui.window.open_chat(chat)
+    ui.qtbot.waitUntil(lambda: len(ui.page.files.attachments) == 2)
 
 
 def test_an_app_that_becomes_the_active_one_shows_a_window_that_was_closed_into_the_tray(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +16,7 @@ from app.window.desktop.pages.shortcut_row import KeyButton
 from app.window.pages.actions import commands
 from app.window.pages.shortcuts_dialog import ShortcutsDialog
 from app.window.scratch.pages.scratch_window import ScratchWindow
-from tests.support.reserved_keys import RESERVED
+from tests.support.reserved_keys import ON_MACOS, RESERVED
 from tests.support.window import Ui
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -153,6 +154,13 @@ def test_no_command_takes_a_key_of_a_system_or_an_input_method(ui: Ui) -> None:
     assert len(actions) > len(commands())
     assert taken == set()
     ui.find(ScratchWindow).close_now()
+
+
+def test_no_command_takes_a_key_of_macos_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    taken = [(command.name, keys) for command in commands() for keys in command.keys]
+    assert ("show_models", "Meta+M") in taken
+    assert [(name, keys) for name, keys in taken if keys in ON_MACOS] == []
 
 
 def test_no_key_takes_a_chat_away_while_the_user_writes(ui: Ui) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from gguf import GGMLQuantizationType
@@ -25,6 +26,10 @@ from app.kit.look.theme import theme_of
 from app.models.library.pages.local.model_rows import ModelRow
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.model_picker import ModelPicker
+from app.models.library.services.verdicts import Verdicts
+from app.settings.pages.settings_dialog import SettingsDialog
+from app.window.desktop.pages.quick_ask import QuickAsk
+from engines.errors import EngineUnavailable
 from tests.app.models.library.services.places.layouts import put_in_ollama, put_on_hub
 from tests.engines.gguf_files import write_llama
 from tests.support.control_names import all_named
@@ -330,6 +335,15 @@ def test_a_check_is_stopped(huge: Ui) -> None:
     assert huge.app.library.find("huge").verified is None
 
 
+def test_a_failed_check_of_the_hardware_is_shown(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> NoReturn:
+        raise OSError("no such device")
+
+    monkeypatch.setattr(ui.app, "availability", fail)
+    ui.press("Ctrl+M")
+    wait_for(ui, "checking", "The check of the hardware failed.")
+
+
 def test_a_model_that_does_not_fit_can_be_loaded_anyway(huge: Ui) -> None:
     """It is loaded for the open chat; after the next start it would not load for new ones."""
     open_details(huge, "huge")
@@ -379,6 +393,71 @@ def test_a_model_that_is_too_big_becomes_no_default_without_a_question(huge: Ui)
     box.chosen.emit("huge")
     huge.click("usualAnyway")
     assert (box.chosen_model, settings.current.model) == ("huge", "huge")
+    huge.click("reset-model")
+    assert (box.chosen_model, settings.current.model) == ("starter", "starter")
+    box.chosen.emit("huge")
+    dialog = huge.find(SettingsDialog)
+    with huge.qtbot.waitSignal(dialog.destroyed):
+        dialog.close()
+    huge.click("usualAnyway")
+    assert settings.current.model == "huge", "the question outlives the settings"
+
+
+def test_a_failed_look_at_the_memory_does_not_lose_a_choice(
+    models: Path, ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise EngineUnavailable("The memory cannot be measured.", "The driver ended.", "Restart.")
+
+    monkeypatch.setattr(Verdicts, "of", fail)
+    ui.press("Ctrl+M")
+    ui.click("use-small-f16")
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "small-f16")
+
+
+def tab_to(ui: Ui, name: str) -> None:
+    """Press Tab until the control with this name has the focus."""
+    for _ in range(60):
+        focus = QApplication.focusWidget()
+        if focus is not None and focus.objectName() == name:
+            return
+        ui.press("Tab")
+    pytest.fail(f"Tab does not reach {name}")
+
+
+def test_a_model_that_is_too_big_is_judged_and_answered_by_keys(huge: Ui) -> None:
+    huge.qtbot.waitUntil(lambda: shown_fits(huge, "huge") == "Too big")
+    huge.window.go_to_chat()
+    tab_to(huge, "modelMenu")
+    huge.press("Return")
+    field = huge.find(ModelPicker).list.field
+    QTest.keyClicks(field, "huge")
+    assert "Too big" in field.accessibleDescription()
+    huge.press("Return", field)
+    assert huge.window.chooser.current() == "huge"
+    huge.press("Ctrl+L")
+    huge.ask("Hi", wait=False)
+    huge.qtbot.waitUntil(lambda: huge.has("chooseAnother"))
+    huge.press("F6")
+    tab_to(huge, "chooseAnother")
+    huge.press("Return")
+    picker = huge.find(ModelPicker)
+    huge.press("Escape", picker.list.field)
+    assert not huge.has("modelPicker")
+    tab_to(huge, "fixFailure")
+    huge.press("Return")
+    huge.wait_for_text("Hello there")
+    assert huge.presenters.settings.current.model == "starter"
+
+
+def test_quick_ask_tells_that_its_model_is_too_big(huge: Ui) -> None:
+    huge.presenters.settings.set("model", "huge")
+    huge.press("Ctrl+Shift+K")
+    huge.qtbot.waitUntil(lambda: huge.has("quickVerdict"))
+    assert huge.find(QLabel, "quickVerdict").text() == "huge is too big for this computer"
+    huge.presenters.settings.set("model", "starter")
+    huge.qtbot.waitUntil(lambda: not huge.has("quickVerdict"))
+    huge.find(QuickAsk).close()
 
 
 def test_a_refused_answer_offers_another_model_and_to_load_it_anyway(huge: Ui) -> None:
