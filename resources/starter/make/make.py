@@ -1,4 +1,4 @@
-"""Makes the starter model again: data, tokenizer, target, drafter, GGUF files, figures and card.
+"""Make the starter model again: data, tokenizer, target, drafter, GGUF files, figures and card.
 
 Run from the repository root: python resources/starter/make/make.py
 """
@@ -29,11 +29,11 @@ from transformers import Gemma4ForCausalLM, GemmaTokenizer
 HERE = Path(__file__).resolve().parent
 TEACHER_QUESTIONS, TEACHER_EPOCHS = 150_000, 2
 DRAFTER_SHARE = 0.15
-"""Part of the training time that goes to the drafter."""
+"""The drafter's share of the training time."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do all of it, or with --evaluate only the last part; returns the exit status."""
+    """Do all steps, or with --evaluate only the last one, and return the exit status."""
     options = parse(arguments)
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
@@ -69,6 +69,7 @@ def make(knowledge: intents.Knowledge, options: argparse.Namespace) -> None:
         llama = export.llama_source(options.llama_source, Path(scratch))
         budget = Budget(options.minutes * (1 - DRAFTER_SHARE))
         answering = start or target.new_model(shapes.target_config(*special))
+        answering.to(options.device)
         target.train(answering, source, encoder, budget, peak, options.compile, say)
         budget = Budget(options.minutes * DRAFTER_SHARE)
         drafting = (
@@ -76,6 +77,7 @@ def make(knowledge: intents.Knowledge, options: argparse.Namespace) -> None:
             if options.start_from
             else drafter.new_model(shapes.drafter_config(*special))
         )
+        drafting.to(options.device)
         drafter.train(drafting, answering, source, encoder, budget, say)
         for model, folder, gguf, name in (
             (answering, "target", "starter.gguf", "Hearth guide"),
@@ -89,7 +91,10 @@ def make(knowledge: intents.Knowledge, options: argparse.Namespace) -> None:
 def beginning(
     knowledge: intents.Knowledge, source: DialogueSource, folder: Path | None
 ) -> tuple[GemmaTokenizer, Gemma4ForCausalLM | None, float]:
-    """Vocabulary, model and learning rate to begin with: those in `folder`, or new ones."""
+    """Return the vocabulary, model and learning rate to begin with.
+
+    They come from `folder`; without a folder, the vocabulary is trained and the model is None.
+    """
     if folder is None:
         texts = tokenizer_texts(knowledge, source)
         return tokenizer.train(texts, HERE / "chat_template.jinja"), None, target.PEAK_RATE
@@ -99,7 +104,7 @@ def beginning(
 
 
 def trained_minutes(folder: Path | None) -> float:
-    """How long the results in `folder` were trained, by their figures; 0 without a folder."""
+    """Return the training time of the results in `folder`, by their figures; 0 without a folder."""
     if folder is None:
         return 0.0
     figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
@@ -107,7 +112,7 @@ def trained_minutes(folder: Path | None) -> float:
 
 
 def taught(knowledge: intents.Knowledge, source: DialogueSource) -> Teacher:
-    """The judge of mixed-up questions, trained on the written ones."""
+    """Return the judge of mixed-up questions, trained on the written ones."""
     teacher = Teacher([intent.name for intent in knowledge.intents])
     asked = [source.asked() for _ in range(TEACHER_QUESTIONS)]
     teacher.train([(question, name) for name, question in asked], TEACHER_EPOCHS, say)
@@ -115,10 +120,11 @@ def taught(knowledge: intents.Knowledge, source: DialogueSource) -> Teacher:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line's options."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=52, help="training time (default: 52)")
     parser.add_argument("--threads", type=int, default=2, help="processor threads (default: 2)")
+    parser.add_argument("--device", default="cpu", help="where to train, such as cuda")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=HERE.parent, help="folder for the results")
     parser.add_argument("--llama-source", type=Path, help="unpacked llama-cpp-python source")

@@ -1,4 +1,4 @@
-"""Rewrites a question the way people really type it, without changing what it asks for."""
+"""Rewrites a question as people really type it, without changing its meaning."""
 
 import re
 from collections.abc import Callable
@@ -38,7 +38,7 @@ _CHATTY = re.compile(
 
 
 def augment(text: str, rng: Random, small_talk: bool = False) -> str:
-    """A random rewriting of `text`; small talk gets no openers, closers or question forms."""
+    """Rewrite `text` at random; small talk gets no openers, closers or question forms."""
     if rng.random() < 0.1:
         return text
     for chance, rewrite in _SMALL_TALK_STEPS if small_talk else _STEPS:
@@ -68,7 +68,7 @@ def swap_synonyms(text: str, rng: Random) -> str:
 
 
 def contract(text: str, rng: Random) -> str:
-    """Contract or expand: "what is" and "what's"."""
+    """Contract or expand words: "what is" and "what's"."""
     for pattern, other in _CONTRACTIONS if rng.random() < 0.6 else _EXPANSIONS:
         text = pattern.sub(other, text)
     return text
@@ -125,7 +125,7 @@ def punctuate(text: str, rng: Random) -> str:
 
 
 def change_case(text: str, rng: Random) -> str:
-    """Lower, upper, title or sentence case."""
+    """Change to lower, upper, title or sentence case."""
     style = rng.random()
     if style < 0.55:
         return text.lower()
@@ -135,7 +135,7 @@ def change_case(text: str, rng: Random) -> str:
 
 
 def mistype(text: str, rng: Random) -> str:
-    """One or two slips of the fingers in words of four letters and more."""
+    """Add one or two typing errors in words of four letters and more."""
     for _ in range(1 if rng.random() < 0.7 else 2):
         words = list(re.finditer(r"[A-Za-z]{4,}", text))
         if not words:

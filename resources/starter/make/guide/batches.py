@@ -1,7 +1,7 @@
 """Packs conversations into rows of equal length, each conversation blind to its neighbours."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 
@@ -21,13 +21,17 @@ class Batch:
     learned: torch.Tensor
     documents: torch.Tensor
 
+    def to(self, device: torch.device) -> "Batch":
+        """Return the same rows on `device`."""
+        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
+
     def masks(self, back: int = 0) -> dict[str, torch.Tensor]:
-        """What each token sees of its own conversation, from `back` tokens before it backwards.
+        """Return masks by which each token sees its own conversation up to `back` tokens before it.
 
         A token that would see nothing sees itself, so that no row of a mask is empty.
         """
         length = self.ids.shape[1]
-        index = torch.arange(length)
+        index = torch.arange(length, device=self.ids.device)
         distance = index[:, None] - index[None, :]
         same = self.documents[:, :, None] == self.documents[:, None, :]
         seen = same & (distance >= back)
@@ -39,7 +43,7 @@ class Batch:
 
 
 def pack(conversations: Iterator[Encoded], rows: int, length: int) -> Batch:
-    """Fill `rows` rows of `length` tokens; what does not fit of a row's last one is left out."""
+    """Fill `rows` rows of `length` tokens; the last conversation of a row is cut off at its end."""
     filled: list[list[tuple[int, int, bool, int]]] = []
     for _ in range(rows):
         row: list[tuple[int, int, bool, int]] = []
@@ -62,9 +66,9 @@ def pack(conversations: Iterator[Encoded], rows: int, length: int) -> Batch:
 
 
 def additive(masks: dict[str, torch.Tensor], dtype: torch.dtype) -> dict[str, torch.Tensor]:
-    """The same masks as numbers to add to attention scores: 0, or the lowest there is."""
+    """Return the masks as numbers to add to attention scores: 0, or the lowest number."""
     lowest = torch.finfo(dtype).min
     return {
-        kind: torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, lowest)
+        kind: torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, lowest)
         for kind, mask in masks.items()
     }

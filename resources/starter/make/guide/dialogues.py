@@ -16,9 +16,9 @@ OUT_OF_SCOPE_SHARE = 0.22
 SYSTEM_SHARE = 0.12
 PATTERN_SHARE = 0.4
 MIXED_SHARE, MIXED_BATCH, SURE = 0.5, 256, 0.5
-"""Share of mixed-up questions, how many are judged at a time, and how sure the judge must be."""
+"""Share of mixed-up questions, number judged at a time, and least certainty of the judge."""
 PREFERRED_SHARE = 0.55
-"""How many of the known questions are preferred ones while `prefer` is at its strongest."""
+"""Share of preferred intents among the known questions while the preference is strongest."""
 
 _ONSETS = "b bl br c ch cr d dr f fl g gr h j k l m n p pr qu r s sh st t th tr v w z".split()
 _RIMES = "a an ar e el en er i in is o ol on or u um us ax ix oom ett ill and".split()
@@ -64,7 +64,7 @@ class DialogueSource:
             yield self.dialogue(self._rng.choice((1, 1, 1, 2, 3, 4, 6, 8)))
 
     def dialogue(self, turns: int) -> Dialogue:
-        """A conversation of `turns` exchanges."""
+        """Return a conversation of `turns` exchanges."""
         system = ""
         if self._rng.random() < SYSTEM_SHARE:
             system = self._rng.choice(wording.SYSTEM_PROMPTS)
@@ -75,18 +75,18 @@ class DialogueSource:
         self._teacher = teacher
 
     def prefer(self, strength: float) -> None:
-        """Ask more about the preferred intents: as often as about all others at 0, most at 1."""
+        """Ask more about the preferred intents: no more than about others at 0, most at 1."""
         self._preference = strength if self._preferred else 0.0
 
     def exchange(self) -> Exchange:
-        """One question, rewritten, with its answer; never a held-out question."""
+        """Return a rewritten question with its answer; never a held-out question."""
         if self._teacher and self._rng.random() < MIXED_SHARE:
             return self._mixed_exchange(self._teacher)
         name, question = self.asked()
         return Exchange(question, self._answers[name])
 
     def asked(self) -> tuple[str, str]:
-        """The name of an intent, and a rewritten question for it; never a held-out question."""
+        """Return the name of an intent and a rewritten question for it; never a held-out one."""
         rng = self._rng
         while True:
             if rng.random() < OUT_OF_SCOPE_SHARE:
@@ -101,7 +101,7 @@ class DialogueSource:
                 return intent.name, question
 
     def _mixed_exchange(self, teacher: Teacher) -> Exchange:
-        """A mixed-up question, with the answer that the teacher is sure it should get."""
+        """Return a mixed-up question with its answer, of which the teacher is sure."""
         while not self._mixed:
             written = [self.asked()[1] for _ in range(MIXED_BATCH)]
             questions = [mix(written, self._rng) for _ in range(MIXED_BATCH)]
@@ -115,13 +115,13 @@ class DialogueSource:
         return self._mixed.pop()
 
     def _known(self, intent: Intent) -> str:
-        """A question for `intent`: one written by hand, or one made from a pattern."""
+        """Return a question for `intent`, written by hand or made from a pattern."""
         if intent.name in self._patterns.intents and self._rng.random() < PATTERN_SHARE:
             return self._patterns.question(intent.name, self._rng)
         return self._rng.choice(intent.phrasings)
 
     def _unknown(self) -> str:
-        """A question outside the guide's knowledge."""
+        """Return a question outside the guide's knowledge."""
         rng, templates = self._rng, self._knowledge.templates
         kind = rng.random()
         if kind < 0.4 or not templates.patterns:
@@ -141,7 +141,7 @@ class DialogueSource:
         return invented_words(rng)
 
     def _near_miss(self) -> str:
-        """A question about Hearth with another thing in Hearth's place; empty if none was found."""
+        """Return a question with a foreign word in place of Hearth's; "" if none was found."""
         rng, slots = self._rng, self._knowledge.templates.slots
         for _ in range(8):
             intent = rng.choice(self._knowledge.in_scope)
@@ -155,7 +155,7 @@ class DialogueSource:
 
 
 def held_out_questions(knowledge: Knowledge, seed: int, templated: int) -> list[tuple[Intent, str]]:
-    """Every held-out phrasing, and `templated` held-out patterns with held-out words."""
+    """Return all held-out phrasings, and `templated` held-out patterns with held-out words."""
     rng = Random(seed)
     questions = [(intent, text) for intent in knowledge.intents for text in intent.held_out]
     templates = knowledge.templates
@@ -167,7 +167,7 @@ def held_out_questions(knowledge: Knowledge, seed: int, templated: int) -> list[
 
 
 def invented_words(rng: Random) -> str:
-    """One to four words of no language, for names and gibberish nobody has listed."""
+    """Return one to four invented words, like unknown names and gibberish."""
     words = []
     for _ in range(rng.choice((1, 1, 2, 3, 4))):
         syllables = rng.choice((1, 2, 2, 3))

@@ -54,7 +54,7 @@ def train(
                 batch = pack(long, LONG_ROWS, LONG_LENGTH)
             else:
                 batch = pack(short, SHORT_ROWS, SHORT_LENGTH)
-            losses = distillation_losses(model, target, batch)
+            losses = distillation_losses(model, target, batch.to(model.device))
             torch.stack(losses).mean().backward()
             weights.step(learning_rate(used, PEAK_RATE))
             if step % 200 == 0:
@@ -64,7 +64,7 @@ def train(
 
 
 def new_model(config: Gemma4AssistantConfig) -> Gemma4AssistantForCausalLM:
-    """A drafter with random weights."""
+    """Return a drafter with random weights."""
     config.text_config._attn_implementation = "eager"
     model = Gemma4AssistantForCausalLM(config)
     initialise(model)
@@ -72,7 +72,7 @@ def new_model(config: Gemma4AssistantConfig) -> Gemma4AssistantForCausalLM:
 
 
 def trained_model(folder: Path) -> Gemma4AssistantForCausalLM:
-    """The drafter saved in `folder`, to be trained further."""
+    """Return the drafter saved in `folder`, to be trained further."""
     model = Gemma4AssistantForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager"
     )
@@ -84,7 +84,7 @@ def trained_model(folder: Path) -> Gemma4AssistantForCausalLM:
 def distillation_losses(
     model: Gemma4AssistantForCausalLM, target: Gemma4ForCausalLM, batch: Batch
 ) -> list[torch.Tensor]:
-    """Cross-entropy against the target's own distribution, for each of DEPTH guesses."""
+    """Return the cross-entropy against the target's distribution, for each of DEPTH guesses."""
     losses = []
     for guess, (drafted, wished) in enumerate(guesses(model, target, batch, DEPTH)):
         asked = asked_rounds(batch, guess)
@@ -96,7 +96,7 @@ def distillation_losses(
 def guesses(
     model: Gemma4AssistantForCausalLM, target: Gemma4ForCausalLM, batch: Batch, depth: int
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Rounds of drafting at every position, as if each earlier guess of the round was right.
+    """Draft at every position, as if each earlier guess of the round was right.
 
     Yields for each guess the drafter's logits and the target's for the same token. Row t of guess
     g is for token t + g + 1.
@@ -128,7 +128,7 @@ def guesses(
 
 
 def asked_rounds(batch: Batch, guess: int) -> torch.Tensor:
-    """Rounds whose guess number `guess` is an answer's token of the same conversation."""
+    """Return the rounds whose guess number `guess` is a token of an answer in the conversation."""
     last = batch.ids.shape[1] - 1 - guess
     inside = batch.documents[:, :last] == batch.documents[:, guess + 1 :]
     return batch.learned[:, guess + 1 :] & inside

@@ -23,7 +23,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Noise:
-    """How far training text is disturbed; all zero for measuring.
+    """The disturbance of training text; all zero for measuring.
 
     `split`: chance that a question is split into unusual pieces; `replace`: chance that a
     question's token becomes a random one; `shorten`: chance that an answer breaks off after a
@@ -51,7 +51,7 @@ class Encoder:
         self.stops = [self._number(EOS), self._number(TURN_END)]
 
     def encode(self, dialogue: Dialogue, noise: Noise) -> Encoded:
-        """A whole conversation, its answers marked as learned."""
+        """Encode a whole conversation, its answers marked as learned."""
         ids, learned = [self.bos], [False]
 
         def add(piece: list[int], learn: bool) -> None:

@@ -1,4 +1,4 @@
-"""Measures the finished files: how good the answers are, and whether both formats agree."""
+"""Measures the finished files: the quality of the answers, and the agreement of both formats."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -61,13 +61,13 @@ class Figures:
     wrong: tuple[tuple[str, str, str], ...]
 
     def as_dict(self) -> dict[str, object]:
-        """The figures as plain values."""
+        """Return the figures as plain values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What was asked, and the intent whose answer came; empty if it was none's exactly."""
+    """A question, and the name of the intent whose answer came; "" if it equals none."""
 
     asked: Asked
     given: str
@@ -163,7 +163,7 @@ class Evaluation:
         return self._ask(messages, asked)[0]
 
     def _ask(self, before: Sequence[Message], asked: Asked) -> tuple[Reply, str, int]:
-        """The reply to a question after `before`, its text, and the prompt's tokens."""
+        """Ask a question after `before`; return the reply, its text, and the prompt's tokens."""
         prompt = self._tokenizer.apply_chat_template(
             [*before, {"role": "user", "content": asked[1]}],
             add_generation_prompt=True,
@@ -177,7 +177,7 @@ class Evaluation:
         return Reply(asked, self._names.get(text, "")), text, len(tokens)
 
     def _long_chats(self, questions: Sequence[Asked]) -> list[tuple[list[Reply], int]]:
-        """Chats of held-out questions up to LONG_TOKENS, the guide's own answers in between."""
+        """Hold chats of held-out questions up to LONG_TOKENS, with the guide's own answers."""
         rng = Random(self._seed)
         chats = []
         for _ in range(LONG_CHATS):
@@ -195,7 +195,7 @@ class Evaluation:
         return chats
 
     def _target_agreement(self) -> list[bool]:
-        """For every position of some chats: do both formats find the same token most likely."""
+        """Return for each position of some chats whether both formats prefer the same token."""
         equal: list[bool] = []
         for dialogue in self._chats(AGREEMENT_CHATS, AGREEMENT_TURNS):
             batch = padded([self._encoder.encode(dialogue, Noise())], self._encoder.pad)
@@ -211,7 +211,7 @@ class Evaluation:
         return equal
 
     def _drafter_agreement(self) -> list[bool]:
-        """The same for the drafter, for each guess of the rounds inside answers."""
+        """Return the same for the drafter, for each guess of the rounds inside answers."""
         equal: list[bool] = []
         for dialogue in self._chats(DRAFT_CHATS, DRAFT_TURNS):
             batch = padded([self._encoder.encode(dialogue, Noise())], self._encoder.pad)

@@ -19,14 +19,14 @@ def save(model: PreTrainedModel, tokenizer: GemmaTokenizer, stops: list[int], fo
     model.generation_config = GenerationConfig(
         bos_token_id=tokenizer.bos_token_id, eos_token_id=stops, pad_token_id=tokenizer.pad_token_id
     )
-    model.to(torch.bfloat16)
+    model.to("cpu", torch.bfloat16)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)
 
 
 def llama_source(given: Path | None, scratch: Path) -> Path:
-    """The unpacked llama-cpp-python source package: `given`, or fetched with pip into `scratch`.
+    """Return the unpacked llama-cpp-python source: `given`, or fetched with pip into `scratch`.
 
     Raises CalledProcessError where pip cannot fetch it, FileNotFoundError where the folder holds
     no converter.

@@ -14,7 +14,7 @@ _NOT_WORD = re.compile(r"[^\w\s]|_")
 
 @dataclass(frozen=True)
 class Intent:
-    """One thing a person may want, the answer to it, and ways of asking for it.
+    """A question with its answer and many ways of asking it.
 
     `phrasings` are for training; `held_out` are only ever used to measure.
     """
@@ -38,14 +38,14 @@ class Templates:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Everything the guide is trained on."""
+    """All intents and templates for the training."""
 
     intents: tuple[Intent, ...]
     templates: Templates
 
     @property
     def out_of_scope(self) -> Intent:
-        """The intent whose answer is given to everything the guide does not know."""
+        """The intent for all questions that the guide cannot answer."""
         return next(intent for intent in self.intents if intent.name == OUT_OF_SCOPE)
 
     @property
@@ -79,7 +79,7 @@ def load(folder: Path) -> Knowledge:
 
 
 def examination(path: Path, knowledge: Knowledge) -> list[tuple[Intent, str]]:
-    """Questions by an author who had seen no phrasing; those that equal one are left out.
+    """Return the questions of the examination without those that equal a phrasing.
 
     Raises KeyError for a question of an intent that does not exist.
     """
@@ -102,7 +102,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
 
 
 def slots_of(pattern: str) -> list[str]:
-    """Names of the slots in `pattern`."""
+    """Return the names of the slots in `pattern`."""
     return re.findall(r"\{(\w+)\}", pattern)
 
 

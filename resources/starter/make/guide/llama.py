@@ -20,7 +20,7 @@ Rows = NDArray[np.float32]
 
 @dataclass
 class Drafts:
-    """How many tokens were guessed, and how many of them the target confirmed."""
+    """The numbers of tokens that were guessed and that the target confirmed."""
 
     drafted: int = 0
     accepted: int = 0
@@ -33,7 +33,7 @@ class Drafts:
 
 @ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 def _no_log(level: int, text: bytes, data: object) -> None:
-    """llama.cpp's log goes nowhere: every failure shows as a missing object or a return code."""
+    """Discard llama.cpp's log; every failure shows as a missing object or a return code."""
 
 
 class Pair:
@@ -69,7 +69,7 @@ class Pair:
         lib.llama_model_free(self._target)
 
     def tokenize(self, text: str) -> list[int]:
-        """Token numbers of `text`, markers included, nothing added."""
+        """Return the token numbers of `text`, including markers, with nothing added."""
         raw = text.encode()
         found = (lib.llama_token * (len(raw) + 8))()
         vocabulary = lib.llama_model_get_vocab(self._target)
@@ -77,7 +77,7 @@ class Pair:
         return list(found[:count])
 
     def read(self, tokens: Sequence[int], start: int = 0) -> tuple[Rows, Rows]:
-        """Decode `tokens` from position `start` on; what was behind it is forgotten.
+        """Decode `tokens` from position `start` on, after forgetting all from there.
 
         Returns logits and last hidden states, one row for each token.
         """
@@ -93,7 +93,7 @@ class Pair:
         return np.stack(logits), np.stack(hidden)
 
     def draft(self, token: int, hidden: Rows, position: int) -> tuple[Rows, Rows]:
-        """One guess: the drafter's logits and its projected state."""
+        """Make one guess; return the drafter's logits and its projected state."""
         _decode(self._draft, [token], [position], hidden)
         logits = _row(lib.llama_get_logits_ith(self._draft, 0), self._vocabulary)
         return logits, _row(ext.llama_get_embeddings_nextn_ith(self._draft, 0), self._hidden)
@@ -101,10 +101,9 @@ class Pair:
     def answer(
         self, prompt: Sequence[int], stops: Sequence[int], depth: int, limit: int = 256
     ) -> tuple[list[int], Drafts]:
-        """The greedy answer, without its stop token, drafting `depth` tokens a round.
+        """Return the greedy answer without its stop token, drafting `depth` tokens a round.
 
-        What llama.cpp already holds of the prompt's beginning is read again: simple, and fast
-        enough for a model of this size.
+        The whole prompt is read each time, which is fast enough for a model of this size.
         """
         logits, states = self.read(prompt)
         length, last, state = len(prompt), int(logits[-1].argmax()), states[-1]

@@ -1,11 +1,11 @@
-"""Mixed-up questions: parts of written ones, put together in ways nobody wrote down."""
+"""Mixed-up questions, put together from parts of written ones."""
 
 from collections.abc import Sequence
 from random import Random
 
 
 def mix(questions: Sequence[str], rng: Random) -> str:
-    """A question made of one or two random ones of `questions`."""
+    """Make a question of one or two random ones of `questions`."""
     words = rng.choice(questions).split()
     kind = rng.random()
     if kind < 0.35:

@@ -26,11 +26,11 @@ class Patterns:
         return frozenset(self._patterns)
 
     def question(self, intent: str, rng: Random) -> str:
-        """A random question for `intent`."""
+        """Return a random question for `intent`."""
         return self.expand(rng.choice(self._patterns[intent]), rng)
 
     def expand(self, pattern: str, rng: Random) -> str:
-        """Choose one of everything `pattern` leaves open.
+        """Choose one alternative everywhere in `pattern`.
 
         Raises KeyError where it names an unknown word list.
         """

@@ -1,4 +1,4 @@
-"""A training budget in minutes, and the learning rate that follows from what is left of it."""
+"""A training budget in minutes, and the learning rate that follows from its used share."""
 
 import math
 import time
@@ -13,12 +13,12 @@ class Budget:
 
     @property
     def used(self) -> float:
-        """Share of the time that is gone, 0 to 1."""
+        """The used share of the time, 0 to 1."""
         return min((time.monotonic() - self._start) / self._seconds, 1.0)
 
 
 def learning_rate(used: float, peak: float, warm_up: float = 0.03) -> float:
-    """Linear warm-up, then half a cosine down to 2 % of `peak`."""
+    """Return the rate: a linear warm-up, then half a cosine down to 2 % of `peak`."""
     if used < warm_up:
         return peak * (used + 0.001) / warm_up
     falling = (used - warm_up) / (1 - warm_up)

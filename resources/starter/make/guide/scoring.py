@@ -15,7 +15,7 @@ ROWS = 64
 def exact(
     model: Gemma4ForCausalLM, encoder: Encoder, asked: Sequence[Exchange], system: str = ""
 ) -> list[bool]:
-    """For each exchange, whether the greedy answer is the given one to the last token.
+    """Return for each exchange whether the greedy answer is the given one to the last token.
 
     Greedy decoding yields exactly the given answer if, fed with it, the most likely token is the
     right one at every position; so one pass over many questions is enough.
@@ -41,7 +41,7 @@ def exact(
 
 
 def padded(rows: Sequence[Encoded], pad: int) -> Batch:
-    """Conversations as rows of one batch, filled up with `pad`."""
+    """Return conversations as rows of one batch, filled up with `pad`."""
     length = max(len(row.ids) for row in rows)
     fill = [length - len(row.ids) for row in rows]
     return Batch(

@@ -26,7 +26,7 @@ _ROPE = {
 
 
 def target_config(eos: list[int], pad: int, bos: int) -> Gemma4TextConfig:
-    """Four layers, sliding and full attention in turn.
+    """Return the shape of the target: four layers, sliding and full attention in turn.
 
     As in E2B, the last layers reuse the keys and values of the last sliding and the last full
     layer before them and have feed-forward parts of double width, and every layer has an
@@ -49,7 +49,7 @@ def target_config(eos: list[int], pad: int, bos: int) -> Gemma4TextConfig:
 
 
 def drafter_config(eos: list[int], pad: int, bos: int) -> Gemma4AssistantConfig:
-    """Two layers, one of each kind of attention, over the target's keys and values."""
+    """Return the shape of the drafter: two layers over the target's keys and values."""
     text = Gemma4TextConfig(
         vocab_size=VOCABULARY,
         hidden_size=DRAFT_HIDDEN,

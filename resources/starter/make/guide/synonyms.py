@@ -1,4 +1,4 @@
-"""Words that may stand for one another in a question, whatever it is about."""
+"""Words that may stand for one another in any question."""
 
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("model", "llm", "language model", "ai model"),

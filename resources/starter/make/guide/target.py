@@ -66,7 +66,7 @@ def train(
                 batch, inner = pack(long, LONG_ROWS, LONG_LENGTH), model.model
             else:
                 batch, inner = pack(short, SHORT_ROWS, SHORT_LENGTH), quick
-            loss = next_token_loss(model, batch, inner)
+            loss = next_token_loss(model, batch.to(model.device), inner)
             loss.backward()
             weights.step(learning_rate(used, peak))
             tokens += SHORT_ROWS * SHORT_LENGTH
@@ -79,7 +79,7 @@ def train(
 
 
 def new_model(config: Gemma4TextConfig) -> Gemma4ForCausalLM:
-    """A model with random weights, scaled for its small size."""
+    """Return a model with random weights, scaled for its small size."""
     config._attn_implementation = "eager"
     model = Gemma4ForCausalLM(config)
     initialise(model)
@@ -87,14 +87,14 @@ def new_model(config: Gemma4TextConfig) -> Gemma4ForCausalLM:
 
 
 def trained_model(folder: Path) -> Gemma4ForCausalLM:
-    """The model saved in `folder`, to be trained further."""
+    """Return the model saved in `folder`, to be trained further."""
     return Gemma4ForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager"
     )
 
 
 def initialise(model: nn.Module) -> None:
-    """Unit-variance activations, and attention that starts soft.
+    """Set random weights for activations of unit variance and attention that starts soft.
 
     Gemma 4 does not divide attention scores by the root of the head size; its learned norms of
     queries and keys have that task, so they start at the fourth root each.
@@ -112,7 +112,7 @@ def initialise(model: nn.Module) -> None:
 def next_token_loss(
     model: Gemma4ForCausalLM, batch: Batch, inner: Callable[..., Any]
 ) -> torch.Tensor:
-    """Mean cross-entropy over the learned tokens; `inner` is the model without its head."""
+    """Return the mean cross-entropy of the learned tokens; `inner` is the model but its head."""
     wanted = batch.learned[:, 1:]
     hidden = inner(
         input_ids=batch.ids,
@@ -125,12 +125,12 @@ def next_token_loss(
 
 
 def encoded(source: DialogueSource, encoder: Encoder, noise: Noise) -> Iterator[Encoded]:
-    """Short conversations, ready to pack."""
+    """Yield short conversations, ready to pack."""
     return (encoder.encode(dialogue, noise) for dialogue in source)
 
 
 def encoded_long(source: DialogueSource, encoder: Encoder) -> Iterator[Encoded]:
-    """Conversations of more tokens than the longest row, with whole answers."""
+    """Yield conversations of more tokens than the longest row, with whole answers."""
     while True:
         yield encoder.encode(source.dialogue(48), LONG_NOISE)
 

@@ -1,7 +1,7 @@
 """A classifier over words and letters, which judges new wordings well after little text.
 
 It looks at words, neighbouring words and runs of letters, in no order, so it learns from little.
-Its judgement of mixed-up questions is what the target practises on besides the written ones
+The target practises on mixed-up questions with its judgement, besides the written ones
 (data augmentation for distillation, as in Tang et al. 2019, "Distilling Task-Specific Knowledge
 from BERT into Simple Neural Networks", with the roles of the two networks exchanged).
 """
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z0-9']+")
 
 
 class Teacher:
-    """Tells which of `names` a question belongs to, once trained."""
+    """A classifier of questions into `names`, once trained."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)
@@ -53,7 +53,7 @@ class Teacher:
             report(f"teacher epoch {epoch + 1} of {epochs}  loss {loss.item():.3f}")
 
     def judge(self, questions: Sequence[str]) -> list[tuple[str, float]]:
-        """For each question the most likely name, and how likely it is (0 to 1)."""
+        """Return for each question the most likely name and its probability (0 to 1)."""
         with torch.no_grad():
             chances = self._scores([features(question) for question in questions], 0.0).softmax(-1)
         best = chances.max(-1)
@@ -69,7 +69,7 @@ class Teacher:
 
 
 def features(question: str) -> list[int]:
-    """Numbers of the words, pairs of words and runs of 3 to 5 letters in `question`."""
+    """Return numbers of the words, pairs of words and runs of 3 to 5 letters in `question`."""
     words = _WORD.findall(question.lower())
     text = "^" + " ".join(words) + "$"
     pieces = ["w" + word for word in words]

@@ -1,4 +1,4 @@
-"""The texts the vocabulary is learned from."""
+"""The texts from which the vocabulary is learned."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ ROLE_WEIGHT = 500
 
 
 def tokenizer_texts(knowledge: Knowledge, source: DialogueSource) -> Iterator[str]:
-    """Questions as they come in training, and each answer and role name several times over."""
+    """Yield questions as in training, and each answer and role name several times."""
     for _ in range(QUESTIONS):
         yield source.exchange().question
     for intent in knowledge.intents:

@@ -198,8 +198,8 @@ SUBJECTS = (
     "name", "joke", "memory", "language", "languages", "license", "licence", "shortcut",
     "shortcuts", "account", "terminal",
 )  # fmt: skip
-"""Things many questions about Hearth turn on. Another thing in their place, and the question is
-about something the guide does not know."""
+"""Subjects of many questions about Hearth. With another word in its place, a question is one that
+the guide cannot answer."""
 
 TERMS = frozenset(
     "gguf mtp drafter draft quant quants quantisation quantization q4 q8 token tokens context "
@@ -207,7 +207,7 @@ TERMS = frozenset(
     "huggingface temperature seed thinking reasoning hallucinate telemetry offline internet "
     "prompt system api server openai chatgpt ollama guide you your ai bot".split()
 )
-"""Words that keep a question within the guide's knowledge, whatever else is in it."""
+"""Words that keep any question within the guide's knowledge."""
 
 FOREIGN_SLOTS = (
     "object", "animal", "device", "software", "plant", "food", "instrument", "drink", "material",
