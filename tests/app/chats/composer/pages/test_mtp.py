@@ -272,9 +272,22 @@ def result(ui: Ui) -> str:
     return ui.find(QLabel, "checkResult").text()
 
 
-def test_a_check_says_that_the_answer_is_the_same(ui: Ui, hold: threading.Event) -> None:
-    hold.clear()
+def go_to_check(ui: Ui, folder: Path) -> None:
+    """Add a model, as the guide alone is not checked, and go to the page with the check."""
+    model = folder / "mine.gguf"
+    shutil.copy(STARTER, model)
+    ui.presenters.settings.set("adding", "link")
+    ui.window.chooser.take([model])
+    ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "mine")
     ui.press("Ctrl+M")
+    ui.qtbot.waitUntil(lambda: ui.has("checkMtp"))
+
+
+def test_a_check_says_that_the_answer_is_the_same(
+    ui: Ui, hold: threading.Event, tmp_path: Path
+) -> None:
+    hold.clear()
+    go_to_check(ui, tmp_path)
     ui.click("checkMtp")
     ui.qtbot.waitUntil(lambda: ui.find(QLabel, "checkStep").text() == "1 of 8")
     assert ui.find(QPushButton, "checkMtp").accessibleName() == "Stop"
@@ -284,18 +297,20 @@ def test_a_check_says_that_the_answer_is_the_same(ui: Ui, hold: threading.Event)
     assert ui.find(QPushButton, "checkMtp").accessibleName() == "Compare answers"
 
 
-def test_a_difference_is_shown_with_its_place_and_its_gap(ui: Ui) -> None:
+def test_a_difference_is_shown_with_its_place_and_its_gap(ui: Ui, tmp_path: Path) -> None:
     ui.engine.checks = (MtpCheck(True, 64, 1, 9), MtpCheck(False, 36, 2, 9, gap=0.25))
-    ui.press("Ctrl+M")
+    go_to_check(ui, tmp_path)
     ui.click("checkMtp")
     words = result(ui)
     assert words.startswith("Not the same answer")
     assert "Prompt 2, at token 37, 2 ahead: the two words are 0.25 of the spread apart" in words
 
 
-def test_a_check_can_be_stopped_and_an_answer_goes_first(ui: Ui, hold: threading.Event) -> None:
+def test_a_check_can_be_stopped_and_an_answer_goes_first(
+    ui: Ui, hold: threading.Event, tmp_path: Path
+) -> None:
     hold.clear()
-    ui.press("Ctrl+M")
+    go_to_check(ui, tmp_path)
     ui.click("checkMtp")
     ui.qtbot.waitUntil(lambda: bool(ui.engine.checked))
     ui.click("checkMtp")
@@ -310,9 +325,9 @@ def test_a_check_can_be_stopped_and_an_answer_goes_first(ui: Ui, hold: threading
     assert len(ui.engine.checked) == 2
 
 
-def test_a_check_that_cannot_be_done_says_why(ui: Ui) -> None:
+def test_a_check_that_cannot_be_done_says_why(ui: Ui, tmp_path: Path) -> None:
     ui.engine.checks = (MtpUnavailable("No check.", "Nothing drafts.", "Add a drafter."),)
-    ui.press("Ctrl+M")
+    go_to_check(ui, tmp_path)
     ui.click("checkMtp")
     assert result(ui) == "No check. Nothing drafts. Add a drafter."
 
@@ -365,8 +380,10 @@ def test_a_drafter_that_is_added_is_named_with_what_it_is_for(ui: Ui, tmp_path: 
     wait_for_line(ui, "This model can answer faster: its drafter guesses ahead.")
 
 
-def test_the_check_of_a_model_that_is_no_longer_in_use_goes(ui: Ui, hold: threading.Event) -> None:
-    ui.press("Ctrl+M")
+def test_the_check_of_a_model_that_is_no_longer_in_use_goes(
+    ui: Ui, hold: threading.Event, tmp_path: Path
+) -> None:
+    go_to_check(ui, tmp_path)
     ui.click("checkMtp")
     assert result(ui).startswith("Same answer")
     hold.clear()
