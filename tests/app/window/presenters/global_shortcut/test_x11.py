@@ -20,8 +20,9 @@ def display(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     if program is None or shutil.which("xdotool") is None:
         pytest.skip("Xvfb or xdotool is not installed")
     reading, writing = os.pipe()
+    # Without "-r" a key repeats by itself where a busy computer releases it late.
     server = subprocess.Popen(
-        [program, "-displayfd", str(writing), "-nolisten", "tcp"],
+        [program, "-displayfd", str(writing), "-nolisten", "tcp", "-r"],
         pass_fds=[writing],
         stderr=subprocess.DEVNULL,
     )
