@@ -14,12 +14,14 @@ from app.base.language import use_catalogue
 from app.base.shipped import GUIDES, TRANSLATIONS
 from app.help.services.guides import Guides
 from app.kit.look.language import Translator
+from app.models.discover.values.catalogue import load_catalogue
 from resources.translations.make.update import read, translations
 from tests.e2e.looks import contents
 from tests.e2e.looks.house import opened, settle
 from tests.e2e.looks.pages import PAGES
 from tests.e2e.looks.ways import SEARCHED
 from tests.e2e.looks.words import words_of
+from tests.support.scripted_hub import RESOURCES
 
 OPEN, CLOSE = "⟦", "⟧"
 
@@ -49,7 +51,7 @@ ASKED = (
 
 FILES = (
     contents.REPORT, contents.NOTES, contents.PHOTO, contents.LEASE, contents.SCAN, "lease.md",
-    contents.COLLECTION, contents.TERM, contents.FOLDER,
+    contents.COLLECTION, contents.TERM, contents.FOLDER, "a.bin",
 )  # fmt: skip
 """Names of the user's files, folders and collections, and a heading."""
 
@@ -100,7 +102,14 @@ def theirs() -> list[str]:
         texts += [prompt.name, prompt.text]
     begins = (" ".join(text.split())[:_BEGIN] for text in texts if text)
     patterns = [rf"{re.escape(words)}[^{OPEN}{CLOSE}]*" for words in begins]
-    return sorted([*patterns, *map(re.escape, FILES)], key=len, reverse=True)
+    names = [*FILES, *listed_names()]
+    return sorted([*patterns, *map(re.escape, names)], key=len, reverse=True)
+
+
+def listed_names() -> Iterator[str]:
+    """Yield the names of the models in Hearth's list, which are the same in every language."""
+    catalogue = load_catalogue((RESOURCES / "catalogue.json").read_text(encoding="utf-8"))
+    yield from (size.name for size in catalogue.sizes.values())
 
 
 class OfGuides:

@@ -97,6 +97,7 @@ class ModelsPage(QWidget):
         local_models.anyway.connect(chooser.use)
         local_models.anyway.connect(go_to_chat)
         local_models.details.find_smaller.connect(lambda: self.show_part("discover"))
+        local_models.list.discover.connect(lambda: self.show_part("discover"))
         local_models.remove.connect(chooser.remove)
         local_models.changed.connect(presenters.models.look)
         chooser.announced.connect(local_models.show_models)

@@ -64,7 +64,7 @@ class LocalModelsPage(QStackedWidget):
         """
         self.list.show_current(current)
         self.list.show_fits(entries)
-        self.list.mtp.setVisible(any(not entry.builtin for entry in entries))
+        self.list.show_first_step(all(entry.builtin for entry in entries))
         self.details.show_current(current)
         removed = self.details.model not in {entry.id for entry in entries}
         if removed and self.currentWidget() is self.details:

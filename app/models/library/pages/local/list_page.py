@@ -22,6 +22,7 @@ from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import at_start
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.progress_bar import ProgressBar
@@ -117,11 +118,13 @@ class ListPage(PartPage):
         use: The id of the model to use.
         opened: The id of the model whose page to open.
         again: The user wants to search for models again.
+        discover: The user wants to look for a first model to download.
     """
 
     use = Signal(str)
     opened = Signal(str)
     again = Signal()
+    discover = Signal()
 
     def __init__(
         self, check: SameAnswer, notifier: Notifier, parent: QWidget | None = None
@@ -150,6 +153,9 @@ class ListPage(PartPage):
         self._notes = Label("", "small", name="modelNotes", wrap=True, selectable=True)
         self._notes.hide()
         self.column.addWidget(self._notes)
+        self._find = LabelledButton("search", self.tr("Find a model…"), "findFirst")
+        self._find.clicked.connect(self.discover)
+        self.column.addLayout(at_start(self._find))
         self.mtp = MtpCard(check, notifier)
         self.column.addWidget(self.mtp)
         self._computer = ComputerCard()
@@ -165,6 +171,11 @@ class ListPage(PartPage):
     def show_fits(self, entries: Sequence[ModelEntry]) -> None:
         """Show which of these models fit into memory."""
         self._rows.show_fits({entry.id: entry.fits for entry in entries})
+
+    def show_first_step(self, first: bool) -> None:
+        """Offer to find a model while only the guide is here, in place of the drafts' card."""
+        self._find.setVisible(first)
+        self.mtp.setHidden(first)
 
     def show_overview(self, overview: Overview) -> None:
         """Show the models, if anything about them has changed."""

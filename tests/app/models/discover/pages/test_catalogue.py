@@ -118,13 +118,16 @@ def test_a_model_on_this_computer_says_so_and_can_be_used(discover: Ui) -> None:
     assert discover.app.downloads.downloads() == []
 
 
-def test_the_guide_alone_brings_no_card_about_mtp(ui: Ui) -> None:
+def test_beside_the_guide_alone_a_model_can_be_found_in_place_of_the_card_about_mtp(ui: Ui) -> None:
     ui.press("Ctrl+M")
-    assert ui.has("modelsHere")
     assert not ui.has("mtpCard")
+    ui.click("findFirst")
+    assert ui.has("discover")
+    ui.click("modelsPart-here")
     entry = ModelEntry("gemma", "Gemma", Path("gemma.gguf"), repo=GEMMA)
     ui.window.chooser.announced.emit([entry], "gemma")
     assert ui.has("mtpCard")
+    assert not ui.has("findFirst")
 
 
 @pytest.fixture
