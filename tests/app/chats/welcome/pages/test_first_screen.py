@@ -197,6 +197,8 @@ def test_a_download_stays_in_sight_when_its_model_is_no_longer_offered(
     ui.presenters.suggestions.recommend()
     ui.qtbot.waitUntil(lambda: not ui.has("firstOffer"))
     ui.presenters.downloads.look()
+    ui.qtbot.waitUntil(lambda: ui.has("downloadBadge"))
+    ui.window.set_sidebar(False)
     ui.qtbot.waitUntil(lambda: ui.has("downloadStrip"))
     for download in ui.app.downloads.downloads():
         ui.app.downloads.cancel(download.id)
