@@ -45,7 +45,7 @@ RESTORE_ADVICE_IN_TERMINAL: Final = N_(
 BUSY_S = 5.0
 
 commits_reach_disk = True
-"""Whether a commit waits until it is on the disk. Tests lose no power and do not wait."""
+"""True if a commit waits until it is on the disk. Only tests turn it off."""
 
 
 def _side_file(path: Path, suffix: str) -> Path:

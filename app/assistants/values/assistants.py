@@ -72,7 +72,7 @@ class Preset:
 
     @property
     def builtin(self) -> bool:
-        """Whether it comes with Hearth and cannot be removed."""
+        """True if it comes with Hearth and cannot be removed."""
         return self in PRESETS
 
 

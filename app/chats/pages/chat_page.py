@@ -224,7 +224,7 @@ class ChatPage(QWidget):
 
     @property
     def shows_first_screen(self) -> bool:
-        """Whether the first screen is shown in place of an empty chat."""
+        """True if the first screen is shown in place of an empty chat."""
         screen = self._first_screen
         return screen is not None and self._stack.currentWidget() is screen
 

@@ -21,7 +21,7 @@ LONGEST_LINE: Final = 2_000
 _CUT: Final = "\N{INVISIBLE SEPARATOR}\N{INVISIBLE PLUS}\N{INVISIBLE SEPARATOR}"
 """Ends a piece of a line. These characters have no width, and no text has them in this order."""
 BREAK: Final = f"{_CUT}\n"
-"""What stands between two pieces of a line."""
+"""The text between two pieces of a line."""
 
 
 def cut(text: str, column: int = 0) -> str:

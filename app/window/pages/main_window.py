@@ -549,7 +549,7 @@ class MainWindow(WindowFrame):
             self.page.set_first_screen(self.first_minute.screen if wanted else None)
 
     def _show_first(self, shown: bool) -> None:
-        """Show only what the first screen needs.
+        """Hide the parts of the window that the first screen does not need, or show them again.
 
         Args:
             shown: Whether it is shown in place of an empty chat.

@@ -151,7 +151,7 @@ class CitationMarks(QObject):
         anchor = view.part(_PART) if view is not None else None
         if anchor is None:
             return
-        from app.chats.citations.pages.passage_card import PassageCard
+        from app.chats.citations.pages.card import PassageCard
 
         card = PassageCard(self._checked[answer_id].given, self._window)
         card.chosen.connect(self.opened)

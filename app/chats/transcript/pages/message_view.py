@@ -186,7 +186,7 @@ class MessageView(QWidget):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of a complete text is shown."""
+        """True if the complete text is shown, not only its beginning."""
         return "rest" not in self._parts
 
     def _show_part_of(self, text: str, most: int) -> None:

@@ -17,11 +17,11 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import at_start, column
 from app.models.discover.pages.catalogue_card import CatalogueCard
+from app.models.discover.pages.offer_button import OfferButton
 from app.models.discover.pages.words import purpose_word
 from app.models.discover.values.offers import CatalogueModel, ModelPurpose
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.requests import download_of
-from app.models.library.values.entry import ModelEntry, entry_from
+from app.models.library.values.entry import ModelEntry
 
 _PURPOSES: tuple[ModelPurpose, ...] = ("everyday", "code", "sees", "small", "long")
 _FIRST = 6
@@ -92,18 +92,18 @@ class CatalogueArea(QWidget):
         """Show on each card whether its model is among these, which are on this computer."""
         self._entries = entries
         for card in self._cards:
-            card.show_entry(entry_from(entries, card.offer.repo))
+            card.button.show_entries(entries)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show on each card the download of its model."""
         self._downloads = downloads
         for card in self._cards:
-            card.show_download(download_of(downloads, card.offer.repo, card.offer.label))
+            card.button.show_downloads(downloads)
 
-    def card_of(self, repo: str, label: str) -> CatalogueCard | None:
-        """Return the card of a model; None if none is shown."""
-        cards = (c for c in self._cards if (c.offer.repo, c.offer.label) == (repo, label))
-        return next(cards, None)
+    def buttons_of(self, repo: str, label: str) -> list[OfferButton]:
+        """Return the button of a model's card, if there is one."""
+        wanted = (repo, label)
+        return [c.button for c in self._cards if (c.offer.repo, c.offer.label) == wanted]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the cards below each other if they do not fit side by side."""
@@ -129,7 +129,7 @@ class CatalogueArea(QWidget):
         self._all.setHidden(len(shown) == len(found))
         self.show_entries(self._entries)
         self.show_downloads(self._downloads)
-        buttons = (button for card in self._cards for button in card.buttons)
+        buttons = (button for card in self._cards for button in (card.title, card.button))
         for button, following in pairwise((self._fits, *buttons, self._all)):
             QWidget.setTabOrder(button, following)
 
@@ -152,7 +152,7 @@ class CatalogueArea(QWidget):
         before = len(self._cards)
         self._shows_all = True
         self._show()
-        self._cards[before].buttons[0].setFocus()
+        self._cards[before].title.setFocus()
 
     def _place(self) -> None:
         """Put the cards into one column or two."""

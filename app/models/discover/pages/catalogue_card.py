@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
 
 from app.base.language import translated
 from app.kit.look.theme import GRID
@@ -12,11 +11,9 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.layouts import at_start, column, fill, row
 from app.models.discover.pages.fit_badge import FitBadge
+from app.models.discover.pages.offer_button import OfferButton
 from app.models.discover.pages.words import fits_sentence, offer_facts
 from app.models.discover.values.offers import CatalogueModel
-from app.models.downloads.pages.download_line import DownloadLine
-from app.models.downloads.values.downloads import Download
-from app.models.library.values.entry import ModelEntry
 
 _TITLE_INSET = 7
 """Border and padding of the title, which is a button, in pixels."""
@@ -28,7 +25,8 @@ class CatalogueCard(ItemCard):
     """The card of a model of the catalogue.
 
     Attributes:
-        buttons: The name, which opens the repository, and the button below it, in Tab's order.
+        title: The name, which opens the repository.
+        button: The button that gets or uses the model.
 
     Signals:
         get: The Offer to download.
@@ -48,56 +46,22 @@ class CatalogueCard(ItemCard):
             f"listed-{model.id}", spoken=spoken, across=False, margins=_MARGINS, spacing=1
         )
         self.offer = offer
-        self._entry: ModelEntry | None = None
-        self._title = LabelledButton("", offer.name, f"listedDetails-{model.id}", look="place")
-        self._title.setAccessibleName(self.tr("Details: {name}").format(name=offer.name))
-        self._title.clicked.connect(lambda: self.details.emit(offer))
+        self.title = LabelledButton("", offer.name, f"listedDetails-{model.id}", look="place")
+        self.title.setAccessibleName(self.tr("Details: {name}").format(name=offer.name))
+        self.title.clicked.connect(lambda: self.details.emit(offer))
         new = Label(self.tr("New"), "badge", name="newBadge")
-        self._get = LabelledButton("download", self.tr("Get it"), f"listedGet-{model.id}")
-        self._get.clicked.connect(self._press)
-        self.buttons: tuple[QWidget, QWidget] = (self._title, self._get)
-        self._line = DownloadLine(offer.name)
-        self._here = Label(self.tr("On this computer"), "small", name="listedHere")
+        self.button = OfferButton(offer, f"listedGet-{model.id}")
+        self.button.get.connect(lambda: self.get.emit(offer))
+        self.button.use.connect(self.use)
         below = column(
             Label(about, name="listedAbout", wrap=True),
             Label(facts, "small", name="listedFacts", wrap=True),
-            self._here,
+            self.button.here,
             1,
-            at_start(self._get),
-            self._line,
+            at_start(self.button),
+            self.button.line,
         )
         below.setContentsMargins(_TITLE_INSET, 0, 0, 0)
-        fill(self.box, row(self._title, new, 1, FitBadge(offer.fits)), (below, 1))
+        fill(self.box, row(self.title, new, 1, FitBadge(offer.fits)), (below, 1))
         new.setHidden(not model.is_new)
-        self.show_entry(None)
-
-    def show_entry(self, entry: ModelEntry | None) -> None:
-        """Show that the model is on this computer; None if it is not."""
-        self._entry = entry
-        name = self.offer.name
-        if entry is not None:
-            self._get.redraw("check", self.tr("Use"))
-            self._get.setAccessibleName(self.tr("Use {name}").format(name=name))
-            self._get.setEnabled(True)
-            self._line.say("")
-        else:
-            self._get.redraw("download", self.tr("Get it"))
-            self._get.setAccessibleName(self.tr("Get {name}").format(name=name))
-        self._here.setHidden(entry is None)
-        self._get.setHidden(entry is None and self.offer.fits == "no")
-
-    def show_download(self, download: Download | None) -> None:
-        """Show the state of its download; None if there is none."""
-        if self._entry is None:
-            self._get.setEnabled(not self._line.show_download(download))
-
-    def show_waiting(self) -> None:
-        """Show that the download was requested and is not in the queue yet."""
-        self._get.setEnabled(False)
-        self._line.say(self.tr("Asking the Hub for its files…"))
-
-    def _press(self) -> None:
-        if self._entry is not None:
-            self.use.emit(self._entry.id)
-        else:
-            self.get.emit(self.offer)
+        self.button.show_entries(())

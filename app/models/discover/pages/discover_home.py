@@ -46,7 +46,7 @@ class DiscoverHome(PartPage):
             self.column.addWidget(part)
         self.column.addStretch(1)
         self._scrolling = timer(self, 0, self._scroll_to_search)
-        # What is above the search may get its height later, until the user scrolls.
+        # The parts above the search can grow later; follow it until the user scrolls.
         self._follows_search = False
         self.verticalScrollBar().rangeChanged.connect(self._scroll_to_search)
         self.verticalScrollBar().actionTriggered.connect(self._follow_no_more)

@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.base.errors import GatedRepository, TokenRefused
 from app.kit.notify import Notifier
-from app.models.discover.pages.catalogue_card import CatalogueCard
 from app.models.discover.pages.discover_home import DiscoverHome
-from app.models.discover.pages.offer_card import OfferCard
+from app.models.discover.pages.offer_button import OfferButton
 from app.models.discover.pages.repository_page import RepositoryPage
 from app.models.discover.pages.token_question import TokenQuestion
 from app.models.discover.presenters.discover import Discover
@@ -63,7 +62,7 @@ class DiscoverPage(QStackedWidget):
             self._show_offers(self._suggestions.last_offers)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Recommend models again if the last recommendation is old, and note what is seen."""
+        """Recommend models again if the last recommendation is old; mark all models as seen."""
         super().showEvent(event)
         self._suggestions.recommend_again()
         self._suggestions.mark_seen()
@@ -105,8 +104,8 @@ class DiscoverPage(QStackedWidget):
         Args:
             pictures: Whether to include its projector.
         """
-        for card in self._cards_of(offer.repo, offer.label):
-            card.show_waiting()
+        for button in self._buttons_of(offer.repo, offer.label):
+            button.show_waiting()
         self._service.get_offer(
             offer,
             self._queued,
@@ -141,11 +140,10 @@ class DiscoverPage(QStackedWidget):
         suggestions.failed.connect(home.offers.show_problem)
         suggestions.crashed.connect(self._notifier.error)
 
-    def _cards_of(self, repo: str, label: str) -> list[OfferCard | CatalogueCard]:
-        """Return the cards of a model: among the suggestions and in the catalogue."""
+    def _buttons_of(self, repo: str, label: str) -> list[OfferButton]:
+        """Return the buttons of a model: among the suggestions and in the catalogue."""
         home = self.home
-        cards = (home.offers.card_of(repo, label), home.catalogue.card_of(repo, label))
-        return [card for card in cards if card is not None]
+        return [*home.offers.buttons_of(repo, label), *home.catalogue.buttons_of(repo, label)]
 
     def _recommend(self) -> None:
         self.home.offers.show_looking()
@@ -226,7 +224,7 @@ class DiscoverPage(QStackedWidget):
         self._notifier.say(queued_words(download))
 
     def _not_queued(self, repo: str, label: str, error: Exception) -> None:
-        for card in self._cards_of(repo, label):
-            card.show_download(None)
+        for button in self._buttons_of(repo, label):
+            button.show_downloads(())
         self.repository.show_not_queued(repo, label)
         self._notifier.error(error)

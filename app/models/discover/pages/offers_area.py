@@ -13,11 +13,11 @@ from app.kit.look.scale import scaled
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.problem_card import ProblemCard
+from app.models.discover.pages.offer_button import OfferButton
 from app.models.discover.pages.offer_card import OfferCard
 from app.models.discover.values.offers import Offers
 from app.models.downloads.values.downloads import Download
-from app.models.downloads.values.requests import download_of
-from app.models.library.values.entry import ModelEntry, entry_from
+from app.models.library.values.entry import ModelEntry
 from engines.errors import UserError
 
 _NARROW = 640
@@ -96,18 +96,18 @@ class OffersArea(QWidget):
         """Show on each card whether its model is among these, which are on this computer."""
         self._entries = entries
         for card in self._cards:
-            card.show_entry(entry_from(entries, card.offer.repo))
+            card.button.show_entries(entries)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         """Show on each card the download of its model."""
         self._downloads = downloads
         for card in self._cards:
-            card.show_download(download_of(downloads, card.offer.repo, card.offer.label))
+            card.button.show_downloads(downloads)
 
-    def card_of(self, repo: str, label: str) -> OfferCard | None:
-        """Return the card of a model; None if it is not recommended."""
-        cards = (c for c in self._cards if (c.offer.repo, c.offer.label) == (repo, label))
-        return next(cards, None)
+    def buttons_of(self, repo: str, label: str) -> list[OfferButton]:
+        """Return the button of a model's card, if there is one."""
+        wanted = (repo, label)
+        return [c.button for c in self._cards if (c.offer.repo, c.offer.label) == wanted]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the alternatives below each other if they do not fit side by side."""

@@ -18,7 +18,7 @@ _HEAD_BYTES: Final = 9
 
 
 def model_kind(path: Path) -> ModelKind | None:
-    """Return what a file or folder is to the list of models; None for anything else.
+    """Return the kind of a file or folder of models; None for anything else.
 
     It reads a few bytes of a file, and lists a folder until it finds a model.
     """

@@ -68,7 +68,7 @@ def swap_synonyms(text: str, rng: Random) -> str:
 
 
 def contract(text: str, rng: Random) -> str:
-    """Contract or expand words: "what is" and "what's"."""
+    """Shorten forms such as "what is", or write out those such as "what's"."""
     for pattern, other in _CONTRACTIONS if rng.random() < 0.6 else _EXPANSIONS:
         text = pattern.sub(other, text)
     return text

@@ -84,7 +84,7 @@ def assert_next_is_answered(served: Served) -> None:
 
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_gone_client_ends_its_silent_answer(silent: Served, reset: bool) -> None:
-    """It took two pings, 30 seconds, and the next request waited for it."""
+    """Otherwise two pings would pass, 30 seconds, and the next request would wait for them."""
     for count, path in enumerate(BODIES, 1):
         connection = ask(silent, path, stream=True)
         assert b"200 OK" in connection.recv(65536)

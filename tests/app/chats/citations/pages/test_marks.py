@@ -9,8 +9,7 @@ from PySide6.QtGui import QHelpEvent, QTextCharFormat, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip
 
-from app.chats.citations.pages.card import CitationCard
-from app.chats.citations.pages.passage_card import PassageCard
+from app.chats.citations.pages.card import CitationCard, PassageCard
 from app.chats.transcript.pages.quoting import plain_text, selected_markdown
 from app.documents.citations.values import Citation
 from app.documents.values.documents import AttachedFile, PromptSource

@@ -34,7 +34,7 @@ def gateway(ui: Ui, server: OpenAiServer) -> Ui:
 
 
 def test_a_second_message_is_sent_as_well(gateway: Ui, server: OpenAiServer) -> None:
-    """It used to be held back as too long for a context of 0 tokens."""
+    """A server that names no context must not make a message too long for 0 tokens."""
     gateway.ask("Hello")
     context = gateway.page.context
     gateway.qtbot.waitUntil(lambda: context.use is not None and context.use.context == 0)

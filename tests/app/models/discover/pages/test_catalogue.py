@@ -103,11 +103,11 @@ def test_a_model_on_this_computer_says_so_and_can_be_used(discover: Ui) -> None:
     here = ModelEntry("gemma", "Gemma", Path("gemma.gguf"), repo=GEMMA)
     used: list[str] = []
     models_page(discover.window).discover.use.connect(used.append)
-    assert not discover.has("listedHere")
+    assert not discover.has("offerHere")
     discover.window.chooser.announced.emit([here], "gemma")
     card = discover.find(CatalogueCard, f"listed-{LISTED}")
     suggested = discover.find(QWidget, "offer-default")
-    assert part(card, QLabel, "listedHere").isVisible()
+    assert part(card, QLabel, "offerHere").isVisible()
     assert part(suggested, QLabel, "offerHere").text() == "On this computer"
     assert not part(suggested, QWidget, "pictures-default").isVisible()
     button = part(card, QPushButton, f"listedGet-{LISTED}")
